@@ -61,7 +61,7 @@ static const struct msim_command COMMAND = {
 #define ASSUMED 512 /* of a text that names what nothing stated */
 
 static enum msim_status read_strategy(struct msim_strategy *strategy,
-                                      uint32_t *given,
+                                      uint64_t *given,
                                       const struct msim_described *model,
                                       const char *path, char assumed[ASSUMED],
                                       struct msim_error *err)

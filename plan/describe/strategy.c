@@ -161,7 +161,7 @@ static enum msim_technique technique_of(enum msim_given g)
 }
 
 const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
-                              const char *text, uint32_t *given, char *reason,
+                              const char *text, uint64_t *given, char *reason,
                               size_t size)
 {
     const char *const *words;
@@ -182,7 +182,7 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
                                   size)) {
         return reason;
     }
-    *given |= 1u << g;
+    *given |= 1ULL << g;
     return NULL;
 }
 
@@ -250,7 +250,7 @@ void msim_strategy_json(struct msim_json *j, const struct msim_strategy *s)
 
 /* ---- reading ------------------------------------------------------------- */
 
-const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,
+const char *msim_strategy_read_item(struct msim_strategy *s, uint64_t *given,
                                     enum msim_given g, const cJSON *item,
                                     char *reason, size_t size)
 {
@@ -271,7 +271,7 @@ const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,
     return want ? want + 5 : reason;
 }
 
-void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
+void msim_strategy_read_member(struct msim_strategy *s, uint64_t *given,
                                enum msim_given g, struct msim_fields *f,
                                const char *key)
 {
@@ -284,7 +284,7 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
         msim_field_refuse(f, key, want);
 }
 
-enum msim_status msim_strategy_parse(struct msim_strategy *s, uint32_t *given,
+enum msim_status msim_strategy_parse(struct msim_strategy *s, uint64_t *given,
                                      const cJSON *object, const char *file,
                                      struct msim_error *err)
 {
@@ -312,7 +312,7 @@ enum msim_status msim_strategy_parse(struct msim_strategy *s, uint32_t *given,
     return f.status;
 }
 
-enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
+enum msim_status msim_strategy_read(struct msim_strategy *s, uint64_t *given,
                                     const char *path, struct msim_error *err)
 {
     enum msim_status status;

@@ -56,6 +56,8 @@ enum msim_schedule {
  *     document   mean tokens of a document in packed sequences: attention stays
  *                inside
  *     gradient_bits, weight_bits, dispatch_bits  of what collectives send
+ *     dispatch_overlap  yes: tokens go to experts and back beside computing of
+ *                another micro batch
  *     schedule   of pipeline stages
  *     framework  the training program, by whose habits it is
  *                ("framework" has a row for each)
@@ -73,6 +75,7 @@ enum msim_schedule {
     X(gradient_bits, "4 8 16 32")                                              \
     X(weight_bits, "4 8 16")                                                   \
     X(dispatch_bits, "8 16")                                                   \
+    X(dispatch_overlap, "no yes")                                              \
     X(schedule, "1f1b interleaved zero-bubble")                                \
     X(framework, "common deepspeed megatron nanotron pytorch")
 
@@ -232,7 +235,7 @@ struct msim_strategy {
                             were given, else of the platform's usual server */
 };
 
-/* What was given, as bits: `1u << MSIM_GIVEN_name`. */
+/* What was given, as bits: `1ULL << MSIM_GIVEN_name`. */
 enum msim_given {
 #define X(name, missing) MSIM_GIVEN_##name,
     MSIM_STRATEGY_MAP(X)
@@ -250,7 +253,7 @@ enum msim_given {
  * follow, where they are other than usual. */
 #define MSIM_GIVEN_ALWAYS MSIM_GIVEN_offload
 
-_Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
+_Static_assert(MSIM_GIVEN_COUNT <= 63, "they are bits of 64");
 
 /* Ranks that share each expert. A strategy that is not complete has 0 there: as
  * tp. */
@@ -295,7 +298,7 @@ const char *msim_optimizer_text(enum msim_optimizer o);
  * `*given` gets the bit.
  */
 const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
-                              const char *text, uint32_t *given, char *reason,
+                              const char *text, uint64_t *given, char *reason,
                               size_t size);
 
 /* One member by its place, as a number: of words, their index. */
@@ -318,24 +321,24 @@ void msim_strategy_json(struct msim_json *j, const struct msim_strategy *s);
  * accepted.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
+enum msim_status msim_strategy_read(struct msim_strategy *s, uint64_t *given,
                                     const char *path, struct msim_error *err);
 
 struct msim_fields; /* core/json/fields.h */
 struct cJSON;
 /* The same of an object that stands in `file`, which errors name. */
 MSIM_MUST_CHECK
-enum msim_status msim_strategy_parse(struct msim_strategy *s, uint32_t *given,
+enum msim_status msim_strategy_parse(struct msim_strategy *s, uint64_t *given,
                                      const struct cJSON *object,
                                      const char *file, struct msim_error *err);
 /* Set one member from an item of JSON: a number, a text, true or false.
  * Returns NULL, or what is wanted, in `reason`. */
-const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,
+const char *msim_strategy_read_item(struct msim_strategy *s, uint64_t *given,
                                     enum msim_given g, const struct cJSON *item,
                                     char *reason, size_t size);
 /* Likewise from the member `key` of an open object. What is wrong with it is
  * refused there, by its path. */
-void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
+void msim_strategy_read_member(struct msim_strategy *s, uint64_t *given,
                                enum msim_given g, struct msim_fields *f,
                                const char *key);
 
@@ -345,7 +348,7 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
  * zero=0"). An etp of 0 is not given. Returns NULL, or why model and strategy
  * do not fit together. `gpus_a_node`: of the platform's usual server.
  */
-const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
+const char *msim_strategy_complete(struct msim_strategy *s, uint64_t given,
                                    const struct msim_described *m,
                                    int64_t gpus_a_node, char *defaults,
                                    size_t defaults_size, char *reason,

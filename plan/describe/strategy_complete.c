@@ -98,7 +98,7 @@ static const char *check_dlrm(const struct msim_strategy *s, char *reason,
  * does it; else ep takes tensor parallel ranks, too, of which each has whole
  * experts. Of a model without experts it is tp, and says nothing.
  */
-static void complete_experts(struct msim_strategy *s, uint32_t given)
+static void complete_experts(struct msim_strategy *s, uint64_t given)
 {
     if ((given >> MSIM_GIVEN_etp & 1) && s->etp > 0)
         return;
@@ -160,6 +160,11 @@ static const char *check_techniques(const struct msim_strategy *s,
         {t->optimizer_in_backward == MSIM_STATED_YES && s->grad_accum > 1,
          "optimizer_in_backward is yes, but grad_accum is above 1: gradients "
          "of several micro batches are summed first"},
+        {t->dispatch_overlap == MSIM_STATED_YES && s->ep == 1,
+         "dispatch_overlap is yes, but ep is 1: no token is sent to experts"},
+        {t->dispatch_overlap == MSIM_STATED_YES && s->grad_accum == 1,
+         "dispatch_overlap is yes, but grad_accum is 1: tokens of a micro "
+         "batch go beside computing of another"},
         {t->loss_chunks > s->sequence, "loss_chunks is above the sequence"},
         {t->document > s->sequence, "document is above the sequence"},
         {t->schedule == MSIM_SCHEDULE_INTERLEAVED && s->vp == 1,
@@ -215,7 +220,7 @@ static const char *check_split(const struct msim_strategy *s,
  * Images say how many tokens they are; tables of positions, how many there may
  * be at most. What follows from the model counts as given.
  */
-static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
+static const char *complete_sequence(struct msim_strategy *s, uint64_t *given,
                                      const struct msim_described *m,
                                      char *reason, size_t size)
 {
@@ -234,11 +239,11 @@ static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
     }
     s->sequence = tokens;
     if (m->type == MSIM_MODEL_VIT || m->type == MSIM_MODEL_DLRM)
-        *given |= 1u << MSIM_GIVEN_sequence;
+        *given |= 1ULL << MSIM_GIVEN_sequence;
     return NULL;
 }
 
-static void name_defaults(const struct msim_strategy *s, uint32_t given,
+static void name_defaults(const struct msim_strategy *s, uint64_t given,
                           char *text, size_t size)
 {
     size_t used = 0;
@@ -287,7 +292,7 @@ static const char *complete_nodes(struct msim_strategy *s, int64_t usual,
     return reason;
 }
 
-const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
+const char *msim_strategy_complete(struct msim_strategy *s, uint64_t given,
                                    const struct msim_described *m,
                                    int64_t gpus_a_node, char *defaults,
                                    size_t defaults_size, char *reason,

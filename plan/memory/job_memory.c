@@ -63,7 +63,7 @@ struct msim_job_memory msim_job_memory_of(const struct msim_described *m,
 
 struct msim_job_memory msim_job_memory_given(const struct msim_described *m,
                                              const struct msim_strategy *s,
-                                             uint32_t given,
+                                             uint64_t given,
                                              const struct msim_memory_fit *fit,
                                              const struct msim_memory_gpu *gpu)
 {

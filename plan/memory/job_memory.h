@@ -202,7 +202,7 @@ struct msim_job_memory msim_job_memory_of(const struct msim_described *m,
  * in `given`): `low` and `fits` are then those of whatever it may be. */
 struct msim_job_memory msim_job_memory_given(const struct msim_described *m,
                                              const struct msim_strategy *s,
-                                             uint32_t given,
+                                             uint64_t given,
                                              const struct msim_memory_fit *fit,
                                              const struct msim_memory_gpu *gpu);
 

@@ -105,12 +105,12 @@ static change_fn *const FUNCTIONS[] = {
  */
 static bool complete(const struct search *k, struct msim_strategy *s)
 {
-    uint32_t given = (1u << MSIM_GIVEN_COUNT) - 1;
+    uint64_t given = (1ULL << MSIM_GIVEN_COUNT) - 1;
     bool whole = k->a->strategy->etp < k->a->strategy->tp;
     char defaults[256], reason[256];
 
-    given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
-               1u << MSIM_GIVEN_grad_accum);
+    given &= ~(1ULL << MSIM_GIVEN_nodes | 1ULL << MSIM_GIVEN_dp |
+               1ULL << MSIM_GIVEN_grad_accum);
     s->nodes = s->dp = s->grad_accum = 0;
     if (!whole) /* experts that are not whole are split as layers are */
         s->etp = 0;

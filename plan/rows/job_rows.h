@@ -42,7 +42,7 @@ struct msim_job_row {
     const struct msim_described *model;
     struct msim_described by_numbers; /* what `model` points to, if so */
     struct msim_strategy strategy;    /* not complete */
-    uint32_t given;                   /* of it */
+    uint64_t given;                   /* of it */
     const char *platform;             /* NULL: the row names none */
     const char *network;        /* NULL: the platform's own, else its maker's */
     const char *source;         /* NULL: none */

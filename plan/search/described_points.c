@@ -59,12 +59,12 @@ static bool split(void *thread, struct msim_plan_point *p,
                   char why[MSIM_PLAN_WHY])
 {
     const struct asking *a = thread;
-    uint32_t given = (1u << MSIM_GIVEN_COUNT) - 1;
+    uint64_t given = (1ULL << MSIM_GIVEN_COUNT) - 1;
     char defaults[256];
 
-    given &= ~(1u << MSIM_GIVEN_dp | 1u << MSIM_GIVEN_grad_accum);
+    given &= ~(1ULL << MSIM_GIVEN_dp | 1ULL << MSIM_GIVEN_grad_accum);
     if (!p->strategy.nodes)
-        given &= ~(1u << MSIM_GIVEN_nodes);
+        given &= ~(1ULL << MSIM_GIVEN_nodes);
     return !msim_strategy_complete(
         &p->strategy, given, &a->of->spec->model,
         msim_platform_gpus_a_node(a->platforms[p->platform]), defaults,

@@ -147,7 +147,7 @@ static const char *read_value(const struct msim_spec_dimension *d,
                               size_t size)
 {
     struct msim_strategy s = {0};
-    uint32_t given = 0;
+    uint64_t given = 0;
     const char *wrong;
     size_t used;
 

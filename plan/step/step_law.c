@@ -36,6 +36,23 @@ static double pass_us(const struct pass *p)
     return p->compute + p->tp + p->cp + p->ep;
 }
 
+/*
+ * Tokens of one micro batch go to experts and back while another computes
+ * (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.2.1; Megatron-
+ * Core's overlap_moe_expert_parallel_comm): what remains of the exchange, with
+ * what its SMs do not compute meanwhile. The first of n micro batches has none
+ * before it, the last none behind it.
+ */
+static void hide_exchange(struct pass *p, double share, double n)
+{
+    double hidden = fmin(p->ep, p->compute / (1 - share)) * (n - 1) / n;
+
+    if (share > 0) {
+        p->compute += hidden * share;
+        p->ep -= hidden;
+    }
+}
+
 static void add_pass(struct pass *to, const struct pass *from)
 {
     to->compute += from->compute;
@@ -161,6 +178,8 @@ static struct layer layer_of(const struct msim_terms *t,
         l.pass.compute += t->at[MSIM_PLACE_LAYER].again_us;
         back.compute += t->at[MSIM_PLACE_LAYER].again_us;
     }
+    hide_exchange(&l.pass, t->dispatch_share, t->micro_batches);
+    hide_exchange(&back, t->dispatch_share, t->micro_batches);
     l.us = longer(pass_us(&l.pass), host);
     l.backward_us = fmax(pass_us(&back), 0.6 * host);
     l.copies_us = copies_us(t, l.us - l.backward_us, l.backward_us);

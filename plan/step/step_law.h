@@ -131,6 +131,9 @@ struct msim_terms {
     /* Of techniques; 0 where none is stated. */
     bool updates_in_backward; /* the optimizer's host time is hidden */
     bool zero_bubble;
+    /* Of the GPU's SMs, those that exchange tokens with experts while the
+     * others compute; 0: one waits for the other. */
+    double dispatch_share;
     double copy_us[MSIM_PASS_COUNT];     /* a layer's over the host link */
     double copied_us;                    /* what those take of device memory */
     double host_down_us, host_update_us; /* the optimizer's, on the host */

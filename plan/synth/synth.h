@@ -14,7 +14,7 @@
 struct msim_synth_options {
     const struct msim_described *model;
     const struct msim_strategy *strategy; /* complete */
-    uint32_t given;     /* of the strategy, as bits of enum msim_given */
+    uint64_t given;     /* of the strategy, as bits of enum msim_given */
     const char *source; /* the model's file: JSON on one line */
     const struct msim_job_model *changes; /* of that one, in this order, which
                                              make `model` */

@@ -90,7 +90,7 @@ static void read_shard(struct msim_job_change *c, struct msim_fields *f,
     c->strategy.zero = msim_field_word(f, key, WORDS, 0);
     if (c->strategy.zero > 3)
         c->strategy.zero = 3;
-    c->given |= 1u << MSIM_GIVEN_zero;
+    c->given |= 1ULL << MSIM_GIVEN_zero;
 }
 
 /* ---- sizes --------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void read_lora(struct msim_job_change *c, struct msim_fields *f,
 
     if (strcmp(key, "qlora") == 0) {
         c->strategy.technique.base_bits = 4;
-        c->given |= 1u << MSIM_GIVEN_base_bits;
+        c->given |= 1ULL << MSIM_GIVEN_base_bits;
     }
     if (cJSON_IsNumber(item_of(f, key))) {
         msim_strategy_read_member(&c->strategy, &c->given, MSIM_GIVEN_lora_rank,
@@ -386,37 +386,37 @@ void msim_job_change_read(struct msim_job_change *c, struct msim_fields *f,
             READS[i](c, f, key);
 }
 
-static bool has(uint32_t given, enum msim_given g)
+static bool has(uint64_t given, enum msim_given g)
 {
     return given >> g & 1;
 }
 
-void msim_job_change_settle(struct msim_strategy *out, uint32_t *now_given,
+void msim_job_change_settle(struct msim_strategy *out, uint64_t *now_given,
                             const struct msim_job_change *c,
-                            const struct msim_strategy *base, uint32_t given)
+                            const struct msim_strategy *base, uint64_t given)
 {
-    uint32_t all = (1u << MSIM_GIVEN_COUNT) - 1;
+    uint64_t all = (1ULL << MSIM_GIVEN_COUNT) - 1;
     bool dp = has(c->given, MSIM_GIVEN_dp);
 
     *out = c->strategy;
-    all &= ~(1u << MSIM_GIVEN_nodes);
+    all &= ~(1ULL << MSIM_GIVEN_nodes);
     if (!has(given | c->given, MSIM_GIVEN_etp))
-        all &= ~(1u << MSIM_GIVEN_etp);
+        all &= ~(1ULL << MSIM_GIVEN_etp);
     /* GPUs follow from splits, or data parallel ranks from GPUs. */
     out->gpus = c->world ? c->world : base->gpus;
     if (dp && !c->world)
-        all &= ~(1u << MSIM_GIVEN_gpus);
+        all &= ~(1ULL << MSIM_GIVEN_gpus);
     else if (!dp)
-        all &= ~(1u << MSIM_GIVEN_dp);
+        all &= ~(1ULL << MSIM_GIVEN_dp);
     /* The global batch is the base's, or each rank's own is. */
     if (has(c->given, MSIM_GIVEN_global_batch)) {
         if (!has(c->given, MSIM_GIVEN_grad_accum))
-            all &= ~(1u << MSIM_GIVEN_grad_accum);
+            all &= ~(1ULL << MSIM_GIVEN_grad_accum);
     } else if (has(c->given, MSIM_GIVEN_grad_accum) || c->world ||
                !has(given, MSIM_GIVEN_global_batch)) {
-        all &= ~(1u << MSIM_GIVEN_global_batch);
+        all &= ~(1ULL << MSIM_GIVEN_global_batch);
     } else {
-        all &= ~(1u << MSIM_GIVEN_grad_accum);
+        all &= ~(1ULL << MSIM_GIVEN_grad_accum);
     }
     *now_given = all;
 }

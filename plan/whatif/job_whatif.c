@@ -162,7 +162,7 @@ static int64_t usual_node(const struct msim_job_whatif *w,
 
 /* Where it cannot be predicted, `row->reason` says why. */
 static void predict(struct runner *r, struct msim_job_scenario *row,
-                    uint32_t given, char *assumed, size_t size)
+                    uint64_t given, char *assumed, size_t size)
 {
     const struct msim_job_change *c = &row->change;
     struct msim_error why = {0};
@@ -417,11 +417,11 @@ static enum msim_status predict_all(struct runner *r, struct msim_error *err)
 {
     struct msim_job_whatif *w = r->w;
     char assumed[256];
-    uint32_t given;
+    uint64_t given;
 
-    given = (1u << MSIM_GIVEN_COUNT) - 1;
+    given = (1ULL << MSIM_GIVEN_COUNT) - 1;
     if (!has_nodes(w))
-        given &= ~(1u << MSIM_GIVEN_nodes);
+        given &= ~(1ULL << MSIM_GIVEN_nodes);
     predict(r, &w->base, given, assumed, sizeof(assumed));
     if (*w->base.reason)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s",

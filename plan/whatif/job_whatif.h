@@ -39,7 +39,7 @@ struct msim_job_factors {
 
 struct msim_job_change {
     struct msim_strategy strategy;    /* of the base, with members set */
-    uint32_t given;                   /* members that changes set */
+    uint64_t given;                   /* members that changes set */
     char platform[256], network[256]; /* "": the base's */
     int64_t world;                    /* 0: not changed */
     struct msim_job_model model;
@@ -63,9 +63,9 @@ void msim_job_change_read(struct msim_job_change *c, struct msim_fields *f,
  * follow from GPUs and splits. The global batch stays where the base states it;
  * else, and where `world` changes, every rank keeps its own.
  */
-void msim_job_change_settle(struct msim_strategy *out, uint32_t *now_given,
+void msim_job_change_settle(struct msim_strategy *out, uint64_t *now_given,
                             const struct msim_job_change *c,
-                            const struct msim_strategy *base, uint32_t given);
+                            const struct msim_strategy *base, uint64_t given);
 
 /* ---- job whatif ---------------------------------------------------------- */
 /*
@@ -115,7 +115,7 @@ struct msim_job_whatif {
     struct msim_described model;
     char platform[256]; /* of the base */
     char assumed[256];  /* members of the base's strategy that nothing says */
-    uint32_t given;     /* members that something says */
+    uint64_t given;     /* members that something says */
     struct msim_guard_count marked; /* base and rows that trip guards */
     struct msim_job_scenario base, *rows;
     uint32_t n;

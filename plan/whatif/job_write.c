@@ -30,15 +30,15 @@ enum msim_status msim_job_write_look(const struct msim_job_whatif *w,
 
 /* What the scenario is asked as: all that the base says and what is changed,
  * so that the folder is that job and no other. */
-static uint32_t given_of(const struct msim_job_whatif *w,
+static uint64_t given_of(const struct msim_job_whatif *w,
                          const struct msim_job_scenario *row)
 {
-    uint32_t given = w->given;
+    uint64_t given = w->given;
 
     for (int g = 0; g < MSIM_GIVEN_COUNT; g++)
         if (msim_strategy_value(&row->strategy, (enum msim_given)g) !=
             msim_strategy_value(&w->base.strategy, (enum msim_given)g))
-            given |= 1u << g;
+            given |= 1ULL << g;
     return given;
 }
 

@@ -22,12 +22,12 @@ struct making {
 static void set(struct making *k, enum msim_given g, int64_t v)
 {
     msim_strategy_put(&k->out->strategy, g, v);
-    k->out->given |= 1u << g;
+    k->out->given |= 1ULL << g;
 }
 
 static void forget(struct making *k, enum msim_given g)
 {
-    k->out->given &= ~(1u << g);
+    k->out->given &= ~(1ULL << g);
 }
 
 /* ---- sizes --------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static void settle(struct making *k)
 {
     const struct msim_strategy *was = k->whole;
     struct msim_strategy *s = &k->out->strategy;
-    uint32_t given = k->out->given;
+    uint64_t given = k->out->given;
     int64_t gpus = 1;
 
 #define PARTS(name) (given >> MSIM_GIVEN_##name & 1 ? s->name : was->name)

@@ -17,7 +17,7 @@
 
 /* As on that GPU; false where model and strategy do not go together, and why.
  */
-static bool complete(struct msim_strategy *s, uint32_t given,
+static bool complete(struct msim_strategy *s, uint64_t given,
                      const struct msim_described *model, int64_t gpus_a_node,
                      char reason[256])
 {

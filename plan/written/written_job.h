@@ -34,7 +34,7 @@
 struct msim_written_is {
     struct msim_described model;
     struct msim_strategy strategy; /* as given, not complete */
-    uint32_t given;
+    uint64_t given;
 };
 
 /*

@@ -331,8 +331,8 @@ static void test_job_change__settles(void)
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-        uint32_t given =
-                     CASES[i].batch_given ? 1u << MSIM_GIVEN_global_batch : 0,
+        uint64_t given =
+                     CASES[i].batch_given ? 1ULL << MSIM_GIVEN_global_batch : 0,
                  now = 0;
         struct msim_error err = {0};
         struct msim_job_change c;
@@ -357,13 +357,13 @@ static void test_job_change__keeps_whole_experts(void)
     struct msim_strategy base = BASE, s;
     struct msim_error err = {0};
     struct msim_job_change c;
-    uint32_t now = 0;
+    uint64_t now = 0;
 
     base.tp = 2;
     base.dp = 4;
     base.etp = 1;
     msim_job_change_begin(&c, &base);
-    msim_job_change_settle(&s, &now, &c, &base, 1u << MSIM_GIVEN_etp);
+    msim_job_change_settle(&s, &now, &c, &base, 1ULL << MSIM_GIVEN_etp);
     CHECK(now >> MSIM_GIVEN_etp & 1);
     CHECK_INT(s.etp, 1);
     CHECK_STR(err.text, "");

@@ -153,7 +153,7 @@ static void test_job_memory__may_compute_again(void)
     CHECK(msim_again_most(&least, NULL, 0));
     again = msim_job_memory_of(&MODEL, &least, &fit, &gpu);
     gpu.usable = again.high + msim_beside_bytes(&again.beside);
-    j = msim_job_memory_given(&MODEL, &s, 1u << MSIM_GIVEN_recompute, &fit,
+    j = msim_job_memory_given(&MODEL, &s, 1ULL << MSIM_GIVEN_recompute, &fit,
                               &gpu);
     CHECK_INT(j.fits, MSIM_FITS_NO);
     j = msim_job_memory_given(&MODEL, &s, 0, &fit, &gpu);

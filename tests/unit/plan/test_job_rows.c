@@ -88,7 +88,8 @@ static void test_job_rows__knows_its_columns(void)
          "sequence precision recompute offload lora_rank lora_targets "
          "base_bits loss_chunks optimizer_bits master_weights "
          "optimizer_in_backward compile document gradient_bits weight_bits "
-         "dispatch_bits schedule framework model platform hidden heads layers "
+         "dispatch_bits dispatch_overlap schedule framework model platform "
+         "hidden heads layers "
          "source status step_ms iteration_ms memory_gib"},
         {"gpus,heads,layers", "there is no column 'model', nor 'hidden', "
                               "'heads' and 'layers'"},
@@ -145,7 +146,7 @@ static void test_job_rows__reads_names(void)
 
     CHECK(!row.platform && !row.source);
     CHECK_INT(row.strategy.gpus, 8);
-    CHECK_UINT(row.given, 1u << MSIM_GIVEN_gpus);
+    CHECK_UINT(row.given, 1ULL << MSIM_GIVEN_gpus);
     CHECK(!row.strategy.unfused && row.strategy.technique.framework == 0);
     row = row_of("model,platform,source,gpus", "llama3-8b,h100,paper,");
     CHECK_STR(row.platform, "h100");
@@ -172,7 +173,7 @@ static void test_job_rows__takes_known_frameworks(void)
     CHECK_UINT(row.given, 0);
     row = row_of("model,framework", "llama3-8b,pytorch");
     CHECK_STR(msim_framework_of(&row.strategy)->name, "pytorch");
-    CHECK_UINT(row.given, 1u << MSIM_GIVEN_framework);
+    CHECK_UINT(row.given, 1ULL << MSIM_GIVEN_framework);
     row = row_of("hidden,heads,layers,framework", "64,4,2,pytorch");
     CHECK_STR(msim_framework_of(&row.strategy)->name, "pytorch");
 }

@@ -465,7 +465,7 @@ static void test_job_whatif__says_what_it_cannot(void)
     q.scenarios.path = at("scenarios.json");
     REQUIRE(msim_job_whatif_run(&w, &q, &err) == MSIM_OK);
     CHECK_INT(w.base.strategy.gpus, 1);
-    CHECK_UINT(w.given, 1u << MSIM_GIVEN_gpus);
+    CHECK_UINT(w.given, 1ULL << MSIM_GIVEN_gpus);
     CHECK(strncmp(w.assumed, "tp=1 pp=1", 9) == 0);
     CHECK_STR(w.platform, "v100");
     CHECK_STR(w.base.name, "base");

@@ -153,6 +153,25 @@ static void test_step__sends_in_layers(void)
     check_us(&t, &c, 3 * (4 * (400 + 60 + 100 + 14) + 40));
 }
 
+/* Tokens that go to experts beside another micro batch, of 3: of 300 us of
+ * computing a fifth of the SMs leaves 375 behind an exchange of that length. */
+static void test_step__exchanges_beside_computing(void)
+{
+    struct msim_step_constants c = plain();
+    struct msim_terms t = terms();
+    double *us =
+        &t.at[MSIM_PLACE_LAYER].comm_us[MSIM_PART_GROUP_EP][MSIM_PASS_FORWARD];
+
+    *us = 150;
+    check_us(&t, &c, 3 * (4 * (300 + 150) + 40));
+    t.dispatch_share = 0.2;
+    check_us(&t, &c, 3 * (4 * (300 + 150 - 100 + 20) + 40));
+    *us = 500;
+    check_us(&t, &c, 3 * (4 * (300 + 500 - 250 + 50) + 40));
+    t.micro_batches = 1;
+    check_us(&t, &c, 4 * (300 + 500) + 40);
+}
+
 /* Two stages of two layers: the last has 630 us, both 1240; the busiest waits
  * for the rest, less with chunks, a third of it without bubbles. */
 static void test_step__in_stages(void)
@@ -548,6 +567,7 @@ int main(void)
     RUN(test_step__recomputes);
     RUN(test_step__waits_for_the_host);
     RUN(test_step__sends_in_layers);
+    RUN(test_step__exchanges_beside_computing);
     RUN(test_step__in_stages);
     RUN(test_step__fullest_stage);
     RUN(test_step__exchanges_gradients);

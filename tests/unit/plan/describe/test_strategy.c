@@ -11,7 +11,7 @@ static char reason[256];
 
 /* Set from a text; "" or why not. */
 static const char *set(struct msim_strategy *s, enum msim_given g,
-                       const char *text, uint32_t *given)
+                       const char *text, uint64_t *given)
 {
     return msim_strategy_set(s, g, text, given, reason, sizeof(reason)) ? reason
                                                                         : "";
@@ -31,7 +31,7 @@ static void test_strategy__members_by_place(void)
 {
     for (int g = 0; g < MSIM_GIVEN_COUNT; g++) {
         struct msim_strategy s = {0}, read = {0};
-        uint32_t given = 0;
+        uint64_t given = 0;
 
         msim_strategy_put(&s, (enum msim_given)g, 1);
         for (int k = 0; k < MSIM_GIVEN_COUNT; k++)
@@ -43,7 +43,7 @@ static void test_strategy__members_by_place(void)
         CHECK_STR(set(&read, (enum msim_given)g,
                       text_of(&s, (enum msim_given)g), &given),
                   "");
-        CHECK_UINT(given, 1u << g);
+        CHECK_UINT(given, 1ULL << g);
         CHECK_INT(msim_strategy_value(&read, (enum msim_given)g),
                   msim_strategy_value(&s, (enum msim_given)g));
     }
@@ -60,7 +60,7 @@ static void test_strategy__words(void)
                                            "weights"};
     static const char *const OPTIMIZERS[] = {"adamw", "sgd", "adagrad"};
     struct msim_strategy s = {0};
-    uint32_t given = 0;
+    uint64_t given = 0;
 
     for (int i = 0; i < MSIM_PRECISION_COUNT; i++) {
         enum msim_precision p = (enum msim_precision)i;
@@ -82,8 +82,9 @@ static void test_strategy__words(void)
     }
     for (int i = 0; i < MSIM_OPTIMIZER_COUNT; i++)
         CHECK_STR(msim_optimizer_text((enum msim_optimizer)i), OPTIMIZERS[i]);
-    CHECK_UINT(given, 1u << MSIM_GIVEN_precision | 1u << MSIM_GIVEN_recompute |
-                          1u << MSIM_GIVEN_offload);
+    CHECK_UINT(given, 1ULL << MSIM_GIVEN_precision |
+                          1ULL << MSIM_GIVEN_recompute |
+                          1ULL << MSIM_GIVEN_offload);
 }
 
 /* Whole numbers from 1 to 10^9; of ZeRO 0 to 3. Nothing is said of what is
@@ -91,7 +92,7 @@ static void test_strategy__words(void)
 static void test_strategy__limits(void)
 {
     struct msim_strategy s = {.tp = 7};
-    uint32_t given = 0;
+    uint64_t given = 0;
 
     CHECK_STR(set(&s, MSIM_GIVEN_tp, "", &given), "");
     CHECK_STR(set(&s, MSIM_GIVEN_tp, "0", &given),
@@ -124,7 +125,7 @@ static void test_strategy__limits(void)
 /* ---- JSON ---------------------------------------------------------------- */
 
 static struct msim_error err;
-static uint32_t given;
+static uint64_t given;
 
 /* "" or what is wrong; texts use ' for ". */
 static const char *parse(struct msim_strategy *s, const char *text)
@@ -168,11 +169,11 @@ static void test_strategy__of_json(void)
     CHECK_INT(s.technique.lora_rank, 16);
     CHECK_INT(s.optimizer, MSIM_OPTIMIZER_SGD);
     CHECK_INT(s.table_optimizer, MSIM_TABLE_OPTIMIZER_SGD);
-    CHECK_UINT(given, 1u << MSIM_GIVEN_gpus | 1u << MSIM_GIVEN_tp |
-                          1u << MSIM_GIVEN_precision |
-                          1u << MSIM_GIVEN_compile |
-                          1u << MSIM_GIVEN_master_weights |
-                          1u << MSIM_GIVEN_lora_rank);
+    CHECK_UINT(given, 1ULL << MSIM_GIVEN_gpus | 1ULL << MSIM_GIVEN_tp |
+                          1ULL << MSIM_GIVEN_precision |
+                          1ULL << MSIM_GIVEN_compile |
+                          1ULL << MSIM_GIVEN_master_weights |
+                          1ULL << MSIM_GIVEN_lora_rank);
 }
 
 static void test_strategy__refuses_json(void)
@@ -213,7 +214,7 @@ static void test_strategy__of_a_file(void)
     err = (struct msim_error){0};
     CHECK_INT(msim_strategy_read(&s, &given, path, &err), MSIM_OK);
     CHECK_INT(s.gpus, 3);
-    CHECK_UINT(given, 1u << MSIM_GIVEN_gpus);
+    CHECK_UINT(given, 1ULL << MSIM_GIVEN_gpus);
     CHECK_INT(unlink(path), 0);
     CHECK_INT(msim_strategy_read(&s, &given, path, &err), MSIM_EIO);
 }

@@ -26,7 +26,7 @@ static void begin(void)
 static const char *with(const char *members, int64_t usual)
 {
     char text[256], *rest = text, *word;
-    uint32_t given = 0;
+    uint64_t given = 0;
 
     snprintf(text, sizeof(text), "%s", members);
     memset(&s, 0, sizeof(s));
@@ -148,8 +148,8 @@ static void test_strategy_complete__recomputes(void)
         memset(&s, 0, sizeof(s));
         s.unfused = i % 2;
         s.nodes = s.gpus = s.dp = i / 2 + 1;
-        none = 1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_gpus |
-               1u << MSIM_GIVEN_dp;
+        none = 1ULL << MSIM_GIVEN_nodes | 1ULL << MSIM_GIVEN_gpus |
+               1ULL << MSIM_GIVEN_dp;
         CHECK(!msim_strategy_complete(&s, none, &model, 8, defaults,
                                       sizeof(defaults), reason,
                                       sizeof(reason)));
@@ -231,6 +231,11 @@ static void test_strategy_complete__splits_experts(void)
         {"gpus=8 tp=2 ep=8 etp=2", "dp x cp 4 cannot be split by ep 8"},
         {"gpus=8 tp=2 ep=3 etp=1", "experts 8 cannot be split by ep 3"},
         {"gpus=48 tp=16", "ffn of an expert 24 cannot be split by etp 16"},
+        {"gpus=8 grad_accum=2 dispatch_overlap=yes",
+         "dispatch_overlap is yes, but ep is 1: no token is sent to experts"},
+        {"gpus=8 ep=8 grad_accum=1 dispatch_overlap=yes",
+         "dispatch_overlap is yes, but grad_accum is 1: tokens of a micro "
+         "batch go beside computing of another"},
     };
 
     begin();
@@ -259,7 +264,7 @@ static void test_strategy_complete__splits_experts(void)
 /* What is completed may be completed again, with another tp: 0 is not given. */
 static void test_strategy_complete__splits_experts_again(void)
 {
-    uint32_t all = (1u << MSIM_GIVEN_COUNT) - 1;
+    uint64_t all = (1ULL << MSIM_GIVEN_COUNT) - 1;
 
     begin();
     model.moe.experts = 8;
@@ -269,7 +274,7 @@ static void test_strategy_complete__splits_experts_again(void)
     s.tp = 2;
     s.dp = 4;
     s.grad_accum = s.global_batch = 0;
-    all &= ~(1u << MSIM_GIVEN_grad_accum | 1u << MSIM_GIVEN_global_batch);
+    all &= ~(1ULL << MSIM_GIVEN_grad_accum | 1ULL << MSIM_GIVEN_global_batch);
     CHECK_STR(msim_strategy_complete(&s, all, &model, 8, defaults,
                                      sizeof(defaults), reason, sizeof(reason)),
               "etp is 4, want 1 (experts are whole) or 2, as tp (they are "

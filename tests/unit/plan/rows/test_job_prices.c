@@ -26,8 +26,8 @@ static void begin(void)
     row = (struct msim_job_row){
         .model = &llama,
         .strategy = {.gpus = 2, .nodes = 1, .sequence = 512},
-        .given = 1u << MSIM_GIVEN_gpus | 1u << MSIM_GIVEN_nodes |
-                 1u << MSIM_GIVEN_sequence};
+        .given = 1ULL << MSIM_GIVEN_gpus | 1ULL << MSIM_GIVEN_nodes |
+                 1ULL << MSIM_GIVEN_sequence};
 }
 
 /* The terms of the same strategy, made here. */
@@ -107,7 +107,7 @@ static void test_job_prices__pad_vocabularies(void)
         row.strategy.gpus = 16;
         row.strategy.nodes = i == 1 ? 1 : 2;
         row.strategy.tp = 2;
-        row.given |= 1u << MSIM_GIVEN_tp;
+        row.given |= 1ULL << MSIM_GIVEN_tp;
         CHECK_STR(price("h100", NULL), "");
         CHECK_INT(row.by_numbers.vocab, i == 0 ? 197 * 256 : 50257);
         check_terms("h100");
@@ -149,11 +149,11 @@ static void test_job_prices__refuse(void)
               "of a dlrm, and predict takes them)");
     begin();
     row.strategy.tp = 3;
-    row.given |= 1u << MSIM_GIVEN_tp;
+    row.given |= 1ULL << MSIM_GIVEN_tp;
     CHECK_STR(price("h100", NULL), "gpus 2 cannot be split by tp x pp x cp 3");
     begin(); /* nothing multiplies in 8 bits there */
     row.strategy.precision = MSIM_PRECISION_FP8;
-    row.given |= 1u << MSIM_GIVEN_precision;
+    row.given |= 1ULL << MSIM_GIVEN_precision;
     CHECK_STR(price("a100", NULL), "fp8 is not supported on a100");
 }
 

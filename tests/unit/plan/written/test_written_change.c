@@ -15,12 +15,12 @@ static const struct {
 } JOBS[] = {
 #define JOB .micro_batch = 4, .sequence = 512
     [PAIRS] = {{.gpus = 8, .tp = 2, .global_batch = 64, JOB},
-               1u << MSIM_GIVEN_tp | 1u << MSIM_GIVEN_global_batch},
+               1ULL << MSIM_GIVEN_tp | 1ULL << MSIM_GIVEN_global_batch},
     [ONE] = {{.gpus = 1, JOB}, 0},
-    [NODE] = {{.gpus = 8, .nodes = 1, JOB}, 1u << MSIM_GIVEN_nodes},
-    [STAGES] = {{.gpus = 2, .pp = 2, JOB}, 1u << MSIM_GIVEN_pp},
+    [NODE] = {{.gpus = 8, .nodes = 1, JOB}, 1ULL << MSIM_GIVEN_nodes},
+    [STAGES] = {{.gpus = 2, .pp = 2, JOB}, 1ULL << MSIM_GIVEN_pp},
     [NODES] = {{.gpus = 12, .nodes = 2, .tp = 4, JOB},
-               1u << MSIM_GIVEN_tp | 1u << MSIM_GIVEN_nodes},
+               1ULL << MSIM_GIVEN_tp | 1ULL << MSIM_GIVEN_nodes},
     [SQUARE] = {{.gpus = 1, .micro_batch = 4, .sequence = 4}, 0},
 };
 
@@ -35,8 +35,8 @@ static struct msim_written_is job_of(int which)
                   .ffn = 2048,
                   .vocab = 1000},
         .strategy = JOBS[which].s,
-        .given = JOBS[which].more | 1u << MSIM_GIVEN_gpus |
-                 1u << MSIM_GIVEN_micro_batch | 1u << MSIM_GIVEN_sequence};
+        .given = JOBS[which].more | 1ULL << MSIM_GIVEN_gpus |
+                 1ULL << MSIM_GIVEN_micro_batch | 1ULL << MSIM_GIVEN_sequence};
 }
 
 /* "no: " where no description has it; all that is given; sizes that change. */

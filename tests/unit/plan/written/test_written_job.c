@@ -77,8 +77,8 @@ static void begin(void)
     cJSON *json = cJSON_Parse(MODEL);
 
     w = (struct msim_job_whatif){.rows = rows, .n = 6};
-    w.given = 1u << MSIM_GIVEN_gpus | 1u << MSIM_GIVEN_global_batch |
-              1u << MSIM_GIVEN_sequence;
+    w.given = 1ULL << MSIM_GIVEN_gpus | 1ULL << MSIM_GIVEN_global_batch |
+              1ULL << MSIM_GIVEN_sequence;
     CHECK_INT(msim_described_parse(&w.model, json, "model", &err), MSIM_OK);
     cJSON_Delete(json);
     w.base.strategy = s;
@@ -149,7 +149,7 @@ static void test_job_write__scenarios(void)
     msim_written_job_release(&job);
     job = read_again("wider");
     CHECK_INT(job.n_changes, 1);
-    CHECK_UINT(job.is.given, w.given | 1u << MSIM_GIVEN_recompute);
+    CHECK_UINT(job.is.given, w.given | 1ULL << MSIM_GIVEN_recompute);
     CHECK_INT(job.is.strategy.recompute, MSIM_RECOMPUTE_FULL);
     CHECK_INT(job.is.model.hidden, 128);
     CHECK_INT(job.is.model.layers, 2);
