@@ -168,6 +168,50 @@ class Dlrm(nn.Module):
         return self.last(self.top(torch.cat((x, pairs), 1)))
 
 
+class SquadAdam(torch.optim.Optimizer):
+    """run_squad.py's optimizers. Of a network in half: Apex's fused Adam, on
+    weights and gradients in 32 bits (O2). Else BertAdam, operator by operator.
+    Gradients are clipped by their global norm, which the host waits for."""
+    def __init__(self, parameters):
+        parameters = list(parameters)
+        super().__init__(parameters, {})
+        self.weights = parameters
+        self.half = parameters[0].dtype is torch.float16
+        wide = [torch.empty_like(p, dtype=torch.float32) for p in parameters]
+        self.masters = wide if self.half else parameters
+        self.gradients = [torch.empty_like(p) for p in wide]
+        self.m, self.v = ([torch.empty_like(p) for p in wide] for _ in range(2))
+        self.steps = [torch.zeros((), device=p.device) for p in parameters]
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        gradients = [p.grad for p in self.weights]
+        if self.half:
+            torch._foreach_copy_(self.gradients, gradients)
+            gradients = self.gradients
+        torch.stack(torch._foreach_norm(gradients)).norm().cpu()
+        torch._foreach_mul_(gradients, 0.5)
+        if self.half:
+            torch._fused_adamw_(self.masters, gradients, self.m, self.v, [], self.steps,
+                                lr=3e-5, beta1=0.9, beta2=0.999, weight_decay=0.01,
+                                eps=1e-6, amsgrad=False, maximize=False)
+            torch._foreach_copy_(self.weights, self.masters)
+        else:
+            torch.stack(torch._foreach_norm(self.weights)).norm().cpu()
+            for each in zip(self.weights, gradients, self.m, self.v):
+                self.bert_adam(*each)
+
+    @staticmethod
+    def bert_adam(p, g, m, v):
+        scaled = p * 1.0 / 2.0 # the weights' norm is above 1
+        m.mul_(0.9).add_(g, alpha=0.1)
+        v.mul_(0.999).addcmul_(g, g, value=0.001)
+        update = m / (v.sqrt() + 1e-6)
+        if p.dim() > 1: # biases and norms do not decay
+            update += 0.01 * scaled
+        scaled.add_(-(3e-5 * update))
+
+
 def span_loss(out):
     ends = torch.zeros(out.shape[0], dtype=torch.long, device=out.device)
     return sum(F.cross_entropy(out[..., i].float(), ends) for i in (0, 1)) / 2
@@ -195,7 +239,7 @@ def build(name):
     bert = network.removesuffix("-squad")
     if bert in BERTS:
         return step(mode, Bert(*BERTS[bert], biased=bert == network), torch.zeros(batch, sequence, dtype=torch.long),
-                    span_loss, lambda p: torch.optim.AdamW(p, 3e-5))
+                    span_loss, SquadAdam if bert != network else lambda p: torch.optim.AdamW(p, 3e-5))
     if network in LLAMAS:
         past = 0 if sequence else PAST
         return Llama(*LLAMAS[network], past).eval(), torch.zeros(batch, sequence or 1, dtype=torch.long)
