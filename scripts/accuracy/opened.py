@@ -236,6 +236,7 @@ def network_of(row):
         name, _, tokens = llama.groups()
         tail = f"_{tokens}" if tokens else ""
         dtype = "bf16" if "bf16" in text else "fp16"
+        name += "-compiled" if "(compiled)" in text else ""
         return (f"{name.replace('-', '__')}_infer_1{tail}", f"dtype={dtype}",
                 int(tokens or 1))
     bert = re.match(r"(bert-\w+) squad train b(\d+) s(\d+) (\w+)", text)

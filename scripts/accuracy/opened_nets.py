@@ -101,11 +101,41 @@ class LlamaLayer(nn.Module):
         return x + self.down(F.silu(self.gate(h)) * self.up(h))
 
 
+class CompiledLayer(nn.Module):
+    """gpt-fast's, an operator for each kernel that a compiler leaves: one product
+    for queries, keys and values; a norm with the sum before it; one kernel that turns
+    queries and keys and puts the new ones into a cache of fixed size; one for
+    the gate. Keys and values are repeated for each head."""
+    def __init__(self, width, heads, kv_heads, ffn, past):
+        super().__init__()
+        self.heads, self.kv_heads, self.size = heads, kv_heads, width // heads
+        self.qkv = nn.Linear(width, (heads + 2 * kv_heads) * self.size, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+        self.gate, self.up = (nn.Linear(width, ffn, bias=False) for _ in range(2))
+        self.down = nn.Linear(ffn, width, bias=False)
+        self.norms = nn.ModuleList(nn.LayerNorm(width, bias=False) for _ in range(2))
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(1, kv_heads, 1, past, self.size))
+
+    def repeated(self, cache):
+        each = cache.expand(-1, -1, self.heads // self.kv_heads, -1, -1)
+        return each.reshape(1, self.heads, -1, self.size)
+
+    def forward(self, x):
+        n, s, w = x.shape
+        q = torch.neg(self.qkv(self.norms[0](x)))[..., :w]
+        q = q.view(n, s, self.heads, -1).transpose(1, 2)
+        y = F.scaled_dot_product_attention(q, self.repeated(self.keys),
+                                           self.repeated(self.values))
+        h = self.norms[1](self.out(y.transpose(1, 2).reshape(n, s, w)))
+        return self.down(self.gate(h) * self.up(h))
+
+
 class Llama(nn.Module):
-    def __init__(self, layers, width, heads, kv_heads, ffn, vocab, past):
+    def __init__(self, layer, layers, width, heads, kv_heads, ffn, vocab, past):
         super().__init__()
         self.tokens = nn.Embedding(vocab, width)
-        self.layers = nn.ModuleList(LlamaLayer(width, heads, kv_heads, ffn, past)
+        self.layers = nn.ModuleList(layer(width, heads, kv_heads, ffn, past)
                                     for _ in range(layers))
         self.norm, self.head = nn.RMSNorm(width), nn.Linear(width, vocab, bias=False)
 
@@ -240,9 +270,11 @@ def build(name):
     if bert in BERTS:
         return step(mode, Bert(*BERTS[bert], biased=bert == network), torch.zeros(batch, sequence, dtype=torch.long),
                     span_loss, SquadAdam if bert != network else lambda p: torch.optim.AdamW(p, 3e-5))
-    if network in LLAMAS:
-        past = 0 if sequence else PAST
-        return Llama(*LLAMAS[network], past).eval(), torch.zeros(batch, sequence or 1, dtype=torch.long)
+    llama = network.removesuffix("-compiled")
+    if llama in LLAMAS:
+        layer = LlamaLayer if llama == network else CompiledLayer
+        model = Llama(layer, *LLAMAS[llama], 0 if sequence else PAST)
+        return model.eval(), torch.zeros(batch, sequence or 1, dtype=torch.long)
     if network == "nanogpt":
         return step(mode, Nano(), torch.zeros(batch, sequence, dtype=torch.long), token_loss,
                     lambda p: torch.optim.AdamW(p, 6e-4, fused=True))
