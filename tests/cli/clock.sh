@@ -48,12 +48,13 @@ want_out "the interval is wider by a factor of"
 
 # Rows of a table; the bare kernel and what a stack's launch gap hides.
 printf 'm,n,k,dtype\n8192,8192,8192,bfloat16\n1,1,1,bfloat16\n' >"$folder/g.csv"
-us() { # ARGUMENT...: of the first row, in $us
-    run op --platform h100 "$@" "$folder/g.csv"
+us() { # ARGUMENT...: of the first row on $gpu, in $us
+    run op --platform "$gpu" "$@" "$folder/g.csv"
     want_rc 0
     want_no_err
     us=$(sed -n 2p "$folder/out" | cut -d, -f5)
 }
+gpu=h100
 us
 whole=$us
 us --clock 0.5
@@ -61,6 +62,14 @@ between "1.95*$whole" "$us" "2*$whole"
 us --power-cap 500
 between "1.01*$whole" "$us" "1.4*$whole"
 us --clock 1 && [ "$us" = "$whole" ] || complain "$us is not $whole"
+
+# One chip with two limits: under the lower both are the same.
+gpu=mi300x
+us
+lower=$us
+gpu=mi325x
+us --power-cap 750
+between "0.98*$lower" "$us" "1.02*$lower"
 
 # Two clocks side by side, and two limits.
 run compare --json --platform a100 --clock 1,0.5 "$job" "$job"
