@@ -70,6 +70,12 @@ lower=$us
 gpu=mi325x
 us --power-cap 750
 between "0.98*$lower" "$us" "1.02*$lower"
+gpu=rtx-6000-ada
+us
+lower=$us
+gpu=l40s
+us --power-cap 300
+between "0.98*$lower" "$us" "1.02*$lower"
 
 # Two clocks side by side, and two limits.
 run compare --json --platform a100 --clock 1,0.5 "$job" "$job"
