@@ -123,10 +123,21 @@ static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
     return false;
 }
 
+/* A filter as large as the image, without padding: a linear layer. All its
+ * passes are products, and no kernel of convolutions shares anything there. */
+static bool is_linear(const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+
+    msim_conv_shape_of(w, &s);
+    return s.r * s.s > 1 && s.p * s.q <= 1 && s.h <= s.r && s.w <= s.s;
+}
+
 /*
  * Pick the fit of convolutions that covers the work. A work that names a stack
  * uses its fits for all sizes. A bare convolution uses them for the sizes of
- * their rows only: 3 x 3 filters of stride 1, forward.
+ * their rows only: 3 x 3 filters of stride 1, forward; of a GPU with fits of
+ * many sizes for all but what is a linear layer, which no table has.
  */
 static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_pick *out)
@@ -143,7 +154,7 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
     if (p->is_host)
         return pick_own(p, law, keys, out);
     if (!msim_conv_is_plain(p, w) || w->u.conv.groups > 1 ||
-        w->u.conv.transposed || w->u.conv.deep)
+        w->u.conv.transposed || w->u.conv.deep || is_linear(w))
         return false;
     if (!is_winograds(w) || w->u.conv.pass != MSIM_CONV_FORWARD) {
         if (pick_own(p, law, keys, out))

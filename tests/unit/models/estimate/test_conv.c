@@ -537,6 +537,20 @@ static void test_conv__depthwise_of_miopen(void)
     CHECK(predicted_on("t4", w) < 600);
 }
 
+/* A filter as large as the image: its 411 MB are read, or written, once at up
+ * to 484 GB/s, whichever the pass, where the GPU has fits of convolutions. */
+static void test_conv__as_large_as_the_image(void)
+{
+    struct msim_work w = conv(16, 512, 7, 4096, 7, 1);
+
+    w.u.conv.pad_h = w.u.conv.pad_w = 0;
+    for (int pass = 0; pass <= MSIM_CONV_BACKWARD_WEIGHT; pass++) {
+        w.u.conv.pass = (enum msim_conv_pass)pass;
+        CHECK(predicted_on("gtx-1080-ti", w) > 850);
+        CHECK(predicted_on("gtx-1080-ti", w) < 2500);
+    }
+}
+
 int main(void)
 {
     RUN(test_conv__products_of_passes);
@@ -570,6 +584,7 @@ int main(void)
     RUN(test_conv__groups_without_tensor_cores);
     RUN(test_conv__large_results_of_hopper);
     RUN(test_conv__depthwise_of_miopen);
+    RUN(test_conv__as_large_as_the_image);
     msim_platform_free(platform);
     return check_summary();
 }
