@@ -114,15 +114,15 @@ static enum msim_status put_points(const struct msim_plan *plan,
     put_axis('y', exp(c->y_low), exp(c->y_high), out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         memset(c->taken, 0, sizeof(c->taken));
-        fprintf(out, "$p%u << MSIM_END\n", k);
+        msim_gnuplot_block(out, "p%u", k);
         for (uint32_t i = 0; i < plan->n; i++) {
             double x = x_of(spec, &plan->points[i]);
             double y = y_of(spec, &plan->points[i]);
 
             if (plan->points[i].platform == k && is_seen(c, x, y))
-                fprintf(out, "%.6g %.6g\n", x, y);
+                msim_gnuplot_row(out, 6, (double[]){x, y}, 2);
         }
-        fputs("NaN NaN\nMSIM_END\n", out);
+        msim_gnuplot_block_end(out, 2);
     }
     free(c);
     return MSIM_OK;
@@ -131,13 +131,13 @@ static enum msim_status put_points(const struct msim_plan *plan,
 static void put_best(const struct msim_plan *plan, const struct msim_spec *spec,
                      FILE *out)
 {
-    fputs("$frontier << MSIM_END\n", out);
+    msim_gnuplot_block(out, "frontier");
     for (uint32_t i = 0; i < plan->n_frontier; i++) {
         const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
 
-        fprintf(out, "%.6g %.6g\n", x_of(spec, p), y_of(spec, p));
+        msim_gnuplot_row(out, 6, (double[]){x_of(spec, p), y_of(spec, p)}, 2);
     }
-    fputs("NaN NaN\nMSIM_END\n", out);
+    msim_gnuplot_block_end(out, 2);
 }
 
 static enum msim_status draw_frontier(const struct msim_plan *plan,
@@ -195,7 +195,7 @@ static bool put_scaling(const struct msim_plan *plan,
     double low = INFINITY, high = 0, few = INFINITY, many = 0;
 
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
-        fprintf(out, "$p%u << MSIM_END\n", k);
+        msim_gnuplot_block(out, "p%u", k);
         for (uint32_t i = 0; i < gpus->n; i++) {
             const struct msim_plan_point *p = fastest(plan, k, gpus->v[i]);
             struct msim_plan_figure rate;
@@ -203,14 +203,16 @@ static bool put_scaling(const struct msim_plan *plan,
             if (!p)
                 continue;
             rate = msim_plan_inverse_of(p, p->rate);
-            fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus->v[i],
-                    rate.middle, rate.low, rate.high);
+            msim_gnuplot_row(out, 6,
+                             (double[]){(double)gpus->v[i], rate.middle,
+                                        rate.low, rate.high},
+                             4);
             low = fmin(low, rate.low);
             high = fmax(high, rate.high);
             few = fmin(few, (double)gpus->v[i]);
             many = fmax(many, (double)gpus->v[i]);
         }
-        fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
+        msim_gnuplot_block_end(out, 4);
     }
     if (!(few < many))
         return false;
@@ -218,8 +220,7 @@ static bool put_scaling(const struct msim_plan *plan,
     fprintf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
             few / 1.3, many * 1.3);
     for (uint32_t i = 0; i < gpus->n; i++) {
-        fputs(i ? ", " : "", out);
-        fprintf(out, "%" PRId64, gpus->v[i]);
+        fprintf(out, "%s%" PRId64, i ? ", " : "", gpus->v[i]);
     }
     fputs(")\n", out);
     return true;
@@ -252,9 +253,8 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
             "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
             "rgb %s title %s",
             k, msim_plan_color(k), name);
-        fputs(k + 1 < spec->n_platforms ? ", " : "", out);
+        fputs(k + 1 < spec->n_platforms ? ", " : "\n", out);
     }
-    fputs("\n", out);
     return msim_plan_script_draw(out, svg, err);
 }
 

@@ -71,7 +71,7 @@ static void put_points(const struct msim_job_line *line,
 {
     double beside = msim_beside_bytes(&p->beside);
 
-    fputs("$line << MSIM_END\n", out);
+    msim_gnuplot_block(out, "line");
     for (uint32_t i = 0; i < line->n; i++) {
         const struct msim_job_line_point *at = &line->points[i];
         double ends[] = {beside, line->held, at->activations, at->loss,
@@ -83,7 +83,7 @@ static void put_points(const struct msim_job_line *line,
             fprintf(out, " %.5g", (end += ends[k]) / MSIM_GIB);
         putc('\n', out);
     }
-    fputs("MSIM_END\n", out);
+    msim_gnuplot_block_end(out, 0);
 }
 
 enum msim_status msim_plan_line_draw(const struct msim_plan *plan,

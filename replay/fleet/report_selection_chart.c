@@ -15,14 +15,12 @@
 static void put_data(const struct msim_chart *c,
                      const struct msim_kind_row *rows, uint32_t n)
 {
-    fputs("$kinds << MSIM_END\n", c->out);
-    for (uint32_t i = 0; i < n; i++) {
-        fprintf(c->out, "%u", i + 1);
-        msim_chart_number(c, 100 * rows[i].fleet);
-        msim_chart_number(c, 100 * rows[i].selection);
-        fputc('\n', c->out);
-    }
-    fputs("MSIM_END\n", c->out);
+    msim_gnuplot_block(c->out, "kinds");
+    for (uint32_t i = 0; i < n; i++)
+        msim_gnuplot_row(
+            c->out, 9,
+            (double[]){i + 1, 100 * rows[i].fleet, 100 * rows[i].selection}, 3);
+    msim_gnuplot_block_end(c->out, 0);
 }
 
 static void put_rows(const struct msim_chart *c,

@@ -39,28 +39,28 @@ static struct range range_of(const struct msim_validation_row *rows, uint32_t n)
 }
 
 /* A logarithm has no place for a time of 0. */
-static void put_time(const struct msim_chart *c, double us, double unit)
+static double in_unit(double us, double unit)
 {
-    msim_chart_number(c, us > 0 ? us / unit : NAN);
+    return us > 0 ? us / unit : (double)NAN;
 }
 
 static void put_data(const struct msim_chart *c,
                      const struct msim_validation *v, double unit)
 {
-    fputs("$rows << MSIM_END\n", c->out);
+    msim_gnuplot_block(c->out, "rows");
     for (uint32_t i = 0; i < v->n; i++) {
         const struct msim_validation_row *r = &v->rows[i];
         struct range all = range_of(r, 1);
 
-        fprintf(c->out, "%u", i + 1);
-        put_time(c, r->measured, unit);
-        put_time(c, r->replayed, unit);
-        put_time(c, r->predicted, unit);
-        put_time(c, all.to > 0 ? all.from : NAN, unit);
-        put_time(c, all.to - all.from, unit);
-        fputc('\n', c->out);
+        msim_gnuplot_row(c->out, 9,
+                         (double[]){i + 1, in_unit(r->measured, unit),
+                                    in_unit(r->replayed, unit),
+                                    in_unit(r->predicted, unit),
+                                    in_unit(all.to > 0 ? all.from : NAN, unit),
+                                    in_unit(all.to - all.from, unit)},
+                         6);
     }
-    fputs("MSIM_END\n", c->out);
+    msim_gnuplot_block_end(c->out, 0);
 }
 
 static void share_text(char *text, size_t size, double share)

@@ -29,15 +29,16 @@ static void put_head(bool png, FILE *out)
 static void put_points(const struct msim_app_sweep_runs *r, uint32_t app,
                        bool pareto, FILE *out)
 {
-    fprintf(out, "$%c%u << MSIM_END\n", pareto ? 'p' : 'a', app);
+    msim_gnuplot_block(out, pareto ? "p%u" : "a%u", app);
     for (uint32_t i = 0; i < r->n; i++) {
         const struct msim_app_sweep_point *p = &r->points[i];
 
         if (p->app == app && p->feasible && p->pareto == pareto &&
             p->p99_ms > 0 && p->cost_per_1000 > 0)
-            fprintf(out, "%.6g %.6g\n", p->p99_ms, p->cost_per_1000);
+            msim_gnuplot_row(out, 6, (double[]){p->p99_ms, p->cost_per_1000},
+                             2);
     }
-    fputs("NaN NaN\nMSIM_END\n", out);
+    msim_gnuplot_block_end(out, 2);
 }
 
 static void put_script(const struct msim_app_sweep_runs *r, bool png, FILE *out)

@@ -53,27 +53,30 @@ static void put_curve(const struct msim_serving_outcome *o, uint32_t cls,
 {
     uint64_t n = msim_serving_latencies(&o->run, cls, values);
 
-    fprintf(out, "$c%u << MSIM_END\n", cls);
+    msim_gnuplot_block(out, "c%u", cls);
     for (int i = 0; i <= POINTS && n > 0 && n <= UINT32_MAX; i++) {
         double x = NINES * i / POINTS;
 
-        fprintf(out, "%.6f %.6g\n", x,
-                msim_quantile_between(values, (uint32_t)n, 1 - pow(10, -x)));
+        msim_gnuplot_row(
+            out, 6,
+            (double[]){
+                x, msim_quantile_between(values, (uint32_t)n, 1 - pow(10, -x))},
+            2);
     }
-    fputs("NaN NaN\nMSIM_END\n", out);
+    msim_gnuplot_block_end(out, 2);
 }
 
 static void put_promises(const struct msim_serving_outcome *o, FILE *out)
 {
-    fputs("$promises << MSIM_END\n", out);
+    msim_gnuplot_block(out, "promises");
     for (uint32_t i = 0; i < o->app->n_promises; i++) {
         const struct msim_promise *p = &o->app->promises[i];
 
         if (p->metric == MSIM_PROMISE_E2E)
-            fprintf(out, "%.6f %.6g\n", nines(p->percentile / 100),
-                    p->limit_ms);
+            msim_gnuplot_row(
+                out, 6, (double[]){nines(p->percentile / 100), p->limit_ms}, 2);
     }
-    fputs("NaN NaN\nMSIM_END\n", out);
+    msim_gnuplot_block_end(out, 2);
 }
 
 static void put_script(const struct msim_serving_outcome *o, bool png,

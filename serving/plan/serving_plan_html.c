@@ -40,17 +40,19 @@ static void put_data(const struct msim_serving_choice *c, FILE *script)
         const struct msim_fleet_point *p;
         uint32_t at = 0;
 
-        fprintf(script, "$g%u << MSIM_END\n", g);
+        msim_gnuplot_block(script, "g%u", g);
         while ((p = msim_serving_choice_next(c, &at))) {
             double price = msim_serving_choice_price(c, p);
 
             if (msim_serving_spec_platform(c->spec, p->config) == g &&
                 isfinite(price))
-                fprintf(script, "%.9g %.6g %.6g %.6g\n", price,
-                        100 * p->of_limit.middle, 100 * p->of_limit.low,
-                        100 * p->of_limit.high);
+                msim_gnuplot_row(script, 6,
+                                 (double[]){price, 100 * p->of_limit.middle,
+                                            100 * p->of_limit.low,
+                                            100 * p->of_limit.high},
+                                 4);
         }
-        fputs("NaN NaN NaN NaN\nMSIM_END\n", script);
+        msim_gnuplot_block_end(script, 4);
     }
 }
 

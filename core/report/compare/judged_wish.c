@@ -68,15 +68,18 @@ static void put_data(const struct msim_chart *c,
     double unit = PANELS[figure].unit;
 
     for (uint32_t color = 0; color < N_COLORS; color++) {
-        fprintf(c->out, "$jobs%u << MSIM_END\n", color);
+        msim_gnuplot_block(c->out, "jobs%u", color);
         for (uint32_t i = 0; i < g->n; i++) {
             const struct msim_judged *j = &g->all[i];
 
             if (j->figure == figure && color_of(j) == color && j->predicted > 0)
-                fprintf(c->out, "%.6g %.6g %.6g %.6g\n", j->measured / unit,
-                        j->predicted / unit, j->low / unit, j->high / unit);
+                msim_gnuplot_row(c->out, 6,
+                                 (double[]){j->measured / unit,
+                                            j->predicted / unit, j->low / unit,
+                                            j->high / unit},
+                                 4);
         }
-        fputs("NaN NaN NaN NaN\nMSIM_END\n", c->out);
+        msim_gnuplot_block_end(c->out, 4);
     }
 }
 
@@ -116,7 +119,7 @@ static void put_plot(const struct msim_chart *c,
                            "0.7 lw 1.2 lc rgb %s title %s",
                            i, COLORS[i], rest ? "others" : g->names[i]);
     }
-    fputs("\n", c->out);
+    fputs("\nunset label\n", c->out);
 }
 
 static void put_script(struct msim_chart *c, const struct msim_judged_groups *g)
@@ -140,7 +143,6 @@ static void put_script(struct msim_chart *c, const struct msim_judged_groups *g)
         put_data(c, g, (enum msim_judged_figure)f);
         put_axes(c, &PANELS[f], top, from[f], to[f]);
         put_plot(c, g);
-        fputs("unset label\n", c->out);
         top += PANEL + FOOT + GAP;
     }
     fputs("unset multiplot\n", c->out);

@@ -81,14 +81,6 @@ void msim_chart_begin(const struct msim_chart *c)
           c->out);
 }
 
-void msim_chart_number(const struct msim_chart *c, double value)
-{
-    if (isfinite(value))
-        fprintf(c->out, " %.9g", value);
-    else
-        fputs(" NaN", c->out);
-}
-
 static void put_text(const struct msim_chart *c, int x, int y, int size,
                      const char *text)
 {

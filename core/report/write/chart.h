@@ -64,6 +64,16 @@ enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
  */
 void msim_gnuplot_print(FILE *script, const char *fmt, ...) MSIM_PRINTF(2, 3);
 
+/*
+ * A block of data, whose name is what `name` says behind a `$`; rows, each of
+ * `n` numbers with so many significant digits; and its end. What is not finite
+ * leaves a point out. An end with `columns` has a row of such: gnuplot refuses
+ * a block that may have no other.
+ */
+void msim_gnuplot_block(FILE *script, const char *name, ...) MSIM_PRINTF(2, 3);
+void msim_gnuplot_row(FILE *script, int digits, const double *v, size_t n);
+void msim_gnuplot_block_end(FILE *script, int columns);
+
 /* Write `text` as the label of the tic at `at`: gnuplot reads those as formats.
  */
 void msim_gnuplot_tic(FILE *script, const char *text, double at);
@@ -113,9 +123,6 @@ enum msim_status msim_chart_close(struct msim_chart *c, const char *path,
 
 /* Terminal, colours and axes, for a picture of `c->height`. */
 void msim_chart_begin(const struct msim_chart *c);
-
-/* ` 1.5`, or ` NaN`, which leaves a point out. */
-void msim_chart_number(const struct msim_chart *c, double value);
 
 /* A line of text at the left margin, `size` pixels high. */
 void msim_chart_text(const struct msim_chart *c, int y, int size,

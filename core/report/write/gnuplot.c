@@ -82,6 +82,34 @@ void msim_gnuplot_tic(FILE *script, const char *text, double at)
     fprintf(script, " %g", at);
 }
 
+void msim_gnuplot_block(FILE *script, const char *name, ...)
+{
+    va_list args;
+
+    putc('$', script);
+    va_start(args, name);
+    vfprintf(script, name, args);
+    va_end(args);
+    fputs(" << MSIM_END\n", script);
+}
+
+void msim_gnuplot_row(FILE *script, int digits, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i]))
+            fprintf(script, "%s%.*g", i ? " " : "", digits, v[i]);
+        else
+            fputs(i ? " NaN" : "NaN", script);
+    putc('\n', script);
+}
+
+void msim_gnuplot_block_end(FILE *script, int columns)
+{
+    for (; columns > 0; columns--)
+        fputs(columns > 1 ? "NaN " : "NaN\n", script);
+    fputs("MSIM_END\n", script);
+}
+
 /* The tics of a power of ten, by how many times its low end an axis reaches. */
 static const struct {
     double below;

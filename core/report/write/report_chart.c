@@ -14,6 +14,7 @@
 
 #define MAX_OPS       15
 #define MAX_RANKS     16
+#define MOST_COLUMNS  10 /* of a block of data */
 #define COLOR_COMPUTE "#4477aa"
 #define COLOR_COMM    "#228833"
 #define COLOR_COPY    "#ccbb44"
@@ -51,17 +52,22 @@ static void extend(struct extent *e, const struct msim_figure *f)
     e->known.measured = fmax(e->known.measured, f->measured);
 }
 
-/* Predicted, low, high and measured, as columns of a data block. */
-static void put_figure(const struct msim_chart *c, const struct msim_figure *f,
-                       const struct msim_unit *unit)
+/* A row of data: `row`, the `n` ends of bars, and predicted, low, high and
+ * measured. */
+static void put_row(const struct picture *pic, uint32_t row, const double *ends,
+                    size_t n, const struct msim_figure *f,
+                    const struct msim_unit *unit)
 {
     bool interval = f->low < f->high;
+    double v[MOST_COLUMNS] = {row};
 
-    msim_chart_number(c, f->predicted / unit->us);
-    msim_chart_number(c, interval ? f->low / unit->us : (double)NAN);
-    msim_chart_number(c, interval ? f->high / unit->us : (double)NAN);
-    msim_chart_number(c, f->measured / unit->us);
-    fputc('\n', c->out);
+    for (size_t k = 0; k < n; k++)
+        v[1 + k] = ends[k] / unit->us;
+    v[n + 1] = f->predicted / unit->us;
+    v[n + 2] = interval ? f->low / unit->us : (double)NAN;
+    v[n + 3] = interval ? f->high / unit->us : (double)NAN;
+    v[n + 4] = f->measured / unit->us;
+    msim_gnuplot_row(pic->chart.out, 9, v, n + 5);
 }
 
 /* An interval that runs out of the plot does not end at its edge. */
@@ -184,21 +190,18 @@ static void put_rank_data(const struct picture *pic,
 {
     FILE *out = pic->chart.out;
 
-    fputs("$rows << MSIM_END\n", out);
+    msim_gnuplot_block(out, "rows");
     for (uint32_t i = 0; i < pic->n_ranks; i++) {
         const struct msim_breakdown *b = &pic->ranks[i]->breakdown_us;
-        const double parts[] = {b->compute, b->communication, b->memory_copy,
-                                b->host, b->idle};
-        double end = 0;
+        double ends[] = {b->compute, b->communication, b->memory_copy, b->host,
+                         b->idle};
+        const size_t n = sizeof(ends) / sizeof(ends[0]);
 
-        fprintf(out, "%u", i + 1);
-        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
-            end += parts[k];
-            msim_chart_number(&pic->chart, end / unit->us);
-        }
-        put_figure(&pic->chart, &pic->ranks[i]->iteration_us, unit);
+        for (size_t k = 1; k < n; k++)
+            ends[k] += ends[k - 1];
+        put_row(pic, i + 1, ends, n, &pic->ranks[i]->iteration_us, unit);
     }
-    fputs("MSIM_END\n", out);
+    msim_gnuplot_block_end(out, 0);
 }
 
 static void put_rank_rows(const struct picture *pic)
@@ -278,18 +281,15 @@ static void put_op_data(const struct picture *pic, const struct msim_unit *unit)
 {
     FILE *out = pic->chart.out;
 
-    fputs("$rows << MSIM_END\n", out);
+    msim_gnuplot_block(out, "rows");
     for (uint32_t i = 0; i < pic->n_ops; i++) {
         const struct msim_op_row *op = &pic->p->ops[i];
+        double ends[BAR_KINDS] = {NAN, NAN, NAN};
 
-        fprintf(out, "%u", i + 1);
-        for (int k = 0; k < BAR_KINDS; k++)
-            msim_chart_number(&pic->chart, k == (int)kind_of(op)
-                                               ? op->us.predicted / unit->us
-                                               : (double)NAN);
-        put_figure(&pic->chart, &op->us, unit);
+        ends[kind_of(op)] = op->us.predicted;
+        put_row(pic, i + 1, ends, BAR_KINDS, &op->us, unit);
     }
-    fputs("MSIM_END\n", out);
+    msim_gnuplot_block_end(out, 0);
 }
 
 static void put_op_rows(const struct picture *pic)

@@ -330,21 +330,19 @@ static void put_data(const struct msim_chart *c,
                      const struct msim_memory_note *m)
 {
     double us = msim_unit_for(end_us(m))->us, unit = unit_of(m);
+    uint32_t n = m->n_by < N_COLORS ? m->n_by : N_COLORS;
 
-    fputs("$memory << MSIM_END\n", c->out);
+    msim_gnuplot_block(c->out, "memory");
     for (uint32_t i = 0; i < m->n_points; i++) {
         const struct msim_memory_note_point *p = &m->points[i];
-        double end = 0;
+        double v[2 + N_COLORS] = {us_of(p->at) / us}, end = 0;
 
-        fprintf(c->out, "%.9g", us_of(p->at) / us);
-        for (uint32_t k = 0; k < m->n_by; k++) {
-            end += p->by[k].bytes;
-            msim_chart_number(c, end / unit);
-        }
-        msim_chart_number(c, p->reserved / unit);
-        fputc('\n', c->out);
+        for (uint32_t k = 0; k < n; k++)
+            v[1 + k] = (end += p->by[k].bytes) / unit;
+        v[1 + n] = p->reserved / unit;
+        msim_gnuplot_row(c->out, 9, v, 2 + n);
     }
-    fputs("MSIM_END\n", c->out);
+    msim_gnuplot_block_end(c->out, 0);
 }
 
 /* The GPU's memory, where that does not squeeze the curve. */

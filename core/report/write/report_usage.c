@@ -227,15 +227,16 @@ static void put_data(const struct msim_chart *c,
 
     for (size_t k = 0; k < N_CURVES; k++)
         find_bins(n, CURVES[k].of, bins[k]);
-    fputs("$usage << MSIM_END\n", c->out);
+    msim_gnuplot_block(c->out, "usage");
     for (int i = 0; i <= BINS; i++) {
-        fprintf(c->out, "%.9g", i * us / BINS / unit);
+        double v[1 + N_CURVES] = {i * us / BINS / unit};
+
         for (size_t k = 0; k < N_CURVES; k++)
-            msim_chart_number(c, 100 * bins[k][i < BINS ? i : BINS - 1] /
-                                     whole(n, CURVES[k].of));
-        fputc('\n', c->out);
+            v[1 + k] =
+                100 * bins[k][i < BINS ? i : BINS - 1] / whole(n, CURVES[k].of);
+        msim_gnuplot_row(c->out, 9, v, 1 + N_CURVES);
     }
-    fputs("MSIM_END\n", c->out);
+    msim_gnuplot_block_end(c->out, 0);
 }
 
 void msim_chart_usage(const struct msim_chart *c,
