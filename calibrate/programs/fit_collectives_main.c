@@ -17,6 +17,7 @@
  */
 #include "calibrate/collective/coll_covariance.h"
 #include "calibrate/collective/coll_fit.h"
+#include "calibrate/programs/program_end.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
 #include "core/base/print.h"
@@ -349,10 +350,5 @@ int main(int argc, char **argv)
     if (!parse(&c, argc, argv))
         return 2;
     status = run(&c, &err);
-    if (status == MSIM_OK)
-        return 0;
-    msim_print(stderr, "msim-fit-collectives: %s%s%s\n", err.file,
-               *err.file ? ": " : "",
-               *err.text ? err.text : msim_status_text(status));
-    return 3;
+    return msim_program_end("msim-fit-collectives", status, &err);
 }

@@ -14,6 +14,7 @@
  */
 #include "calibrate/factors/factor_fit.h"
 #include "calibrate/fit/law_fit.h"
+#include "calibrate/programs/program_end.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 #include "models/platform/platform_data.h"
@@ -171,10 +172,5 @@ int main(int argc, char **argv)
     if (status == MSIM_OK)
         status = write_factors(&sums, argv[3], argv[4], &err);
     msim_program_sums_release(&sums);
-    if (status == MSIM_OK)
-        return 0;
-    msim_print(stderr, "msim-fit-factors: %s%s%s\n", err.file,
-               *err.file ? ": " : "",
-               *err.text ? err.text : msim_status_text(status));
-    return 3;
+    return msim_program_end("msim-fit-factors", status, &err);
 }

@@ -10,6 +10,7 @@
  * goes to standard output.
  */
 #include "calibrate/host/host_fit.h"
+#include "calibrate/programs/program_end.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/work/kernel_fact.h"
@@ -249,10 +250,5 @@ int main(int argc, char **argv)
         return 2;
     }
     status = run(argv, &err);
-    if (status == MSIM_OK)
-        return 0;
-    msim_print(stderr, "msim-fit-host: %s%s%s\n", err.file,
-               *err.file ? ": " : "",
-               *err.text ? err.text : msim_status_text(status));
-    return 3;
+    return msim_program_end("msim-fit-host", status, &err);
 }

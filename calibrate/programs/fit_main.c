@@ -18,6 +18,7 @@
  */
 #include "calibrate/fit/law_fit.h"
 #include "calibrate/platform/platform_fit.h"
+#include "calibrate/programs/program_end.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 
@@ -237,9 +238,5 @@ int main(int argc, char **argv)
     if (!parse(&c, argc, argv))
         return 2;
     status = run(&c, &err);
-    if (status == MSIM_OK)
-        return 0;
-    msim_print(stderr, "msim-fit: %s%s%s\n", err.file, *err.file ? ": " : "",
-               *err.text ? err.text : msim_status_text(status));
-    return 3;
+    return msim_program_end("msim-fit", status, &err);
 }

@@ -12,6 +12,7 @@
  * found through a closed form (serving/llm/closed_loop.c), and judged as they
  * are used: by the simulation of `serve --rows` with that law.
  */
+#include "calibrate/programs/program_end.h"
 #include "calibrate/serving/serving_fit.h"
 #include "core/base/containers.h"
 #include "core/base/print.h"
@@ -288,8 +289,8 @@ static void print_row(FILE *out, const struct run *r,
                    row->tpot_ms, a.tpot_ms, row->ttft_ms, a.ttft_ms,
                    a.prefill_ms, a.decode_ms);
     for (int p = 0; p < MSIM_LLM_PIECES; p++)
-        fprintf(out, ",%.0f,%.0f", piece_us(&row->decode, p),
-                piece_us(&row->prefill, p));
+        msim_csv_print(out, ",%.0f,%.0f", piece_us(&row->decode, p),
+                       piece_us(&row->prefill, p));
     putc('\n', out);
 }
 
@@ -301,7 +302,7 @@ static void print_rows(FILE *out, struct run *r)
     for (int p = 0; p < MSIM_LLM_PIECES; p++) {
         const char *name = msim_llm_piece_text((enum msim_llm_piece)p);
 
-        msim_print(out, ",decode_%s_us,prefill_%s_us", name, name);
+        msim_csv_print(out, ",decode_%s_us,prefill_%s_us", name, name);
     }
     putc('\n', out);
     for (uint32_t i = 0; i < r->t.n; i++)
@@ -449,11 +450,7 @@ int main(int argc, char **argv)
         return 2;
     }
     status = run(r, &o, &err);
-    if (status != MSIM_OK)
-        msim_print(stderr, "msim-fit-serving: %s%s%s\n", err.file,
-                   *err.file ? ": " : "",
-                   *err.text ? err.text : msim_status_text(status));
     release(r);
     free(r);
-    return status == MSIM_OK ? 0 : 3;
+    return msim_program_end("msim-fit-serving", status, &err);
 }

@@ -12,6 +12,7 @@
  */
 #include "calibrate/fit/law_fit.h"
 #include "calibrate/platform/platform_fit.h"
+#include "calibrate/programs/program_end.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/print.h"
 
@@ -191,10 +192,5 @@ int main(int argc, char **argv)
     status = run(argv, report, &err);
     if (report && fclose(report) != 0 && status == MSIM_OK)
         status = MSIM_EIO;
-    if (status == MSIM_OK)
-        return 0;
-    msim_print(stderr, "msim-fit-shared: %s%s%s\n", err.file,
-               *err.file ? ": " : "",
-               *err.text ? err.text : msim_status_text(status));
-    return 3;
+    return msim_program_end("msim-fit-shared", status, &err);
 }
