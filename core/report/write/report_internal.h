@@ -74,6 +74,10 @@ struct msim_page {
     unsigned name_columns;          /* for the longest of them */
 };
 
+/* A line of the totals: its label, and what `fmt` says of it. */
+void msim_page_line(const struct msim_page *page, const char *label,
+                    const char *fmt, ...) MSIM_PRINTF(3, 4);
+
 /* The operators and owners that will be shown, as msim_page_fit() needs them.
  */
 void msim_page_add_ops(const struct msim_page *page);

@@ -17,6 +17,7 @@
 #define EXPLAIN_COLUMNS 49 /* beside the operator of such an example */
 #define LINE_BYTES      2048
 #define BAR_CELLS       24
+#define BAR_BYTES       (2 + 3 * BAR_CELLS + 4)
 
 static bool locale_is_utf8(void)
 {
@@ -61,13 +62,25 @@ static struct msim_breakdown breakdown_of(const struct msim_page *page,
 
 /* ---- totals ------------------------------------------------------------- */
 
+void msim_page_line(const struct msim_page *page, const char *label,
+                    const char *fmt, ...)
+{
+    char text[LINE_BYTES];
+    va_list args;
+
+    va_start(args, fmt);
+    msim_vprint_text(text, sizeof(text), fmt, args);
+    va_end(args);
+    msim_print(page->out, "  %-15s  %s\n", label, text);
+}
+
 static void print_figure(const struct msim_page *page, const char *label,
                          const struct msim_figure *f)
 {
     char text[MSIM_FIGURE];
 
     msim_format_figure(text, f, page->p->elsewhere);
-    msim_print(page->out, "  %-15s  %s\n", label, text);
+    msim_page_line(page, label, "%s", text);
 }
 
 /* How many iterations the period leaves out, and why. */
@@ -81,8 +94,9 @@ static void print_left_out(const struct msim_page *page)
 
         if (!it->state || strcmp(it->state, p->period.state) == 0)
             continue;
-        fputs(out++ ? ", " : "\n                   without ", page->out);
-        msim_print(page->out, "%s (%s)", it->name, it->state);
+        msim_print(page->out,
+                   out++ ? ", %s (%s)" : "\n                   without %s (%s)",
+                   it->name, it->state);
     }
 }
 
@@ -97,9 +111,10 @@ static void print_busiest(const struct msim_page *page, int used)
     more = snprintf(text, sizeof(text), "%s %.100s (%.20s), %s busy",
                     p->bounds ? "bound by" : "busiest is", p->busiest,
                     p->busiest_kind, share);
-    fputs(used + 2 + more > MSIM_PAGE_COLUMNS ? ";\n                   " : "; ",
-          page->out);
-    msim_print(page->out, "%s", text);
+    msim_print(page->out,
+               used + 2 + more > MSIM_PAGE_COLUMNS ? ";\n                   %s"
+                                                   : "; %s",
+               text);
 }
 
 /* The steady state; the reason where it is not the iteration. */
@@ -140,14 +155,13 @@ static void print_communication(const struct msim_page *page)
     msim_format_time(transfer, transfer_us);
     msim_format_time(wait, wait_us);
     msim_format_time(exposed, b.communication);
-    msim_print(
-        page->out,
-        "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
-        "communication", transfer, wait, exposed);
+    msim_page_line(page, "communication",
+                   "%12s   on the wire; %s waiting for peers; %s exposed",
+                   transfer, wait, exposed);
     if (p->external_wait_us > 0) {
         msim_format_time(wait, p->external_wait_us);
-        msim_print(page->out, "  %-15s  %12s   for ranks without a trace\n",
-                   "external wait", wait);
+        msim_page_line(page, "external wait",
+                       "%12s   for ranks without a trace", wait);
     }
 }
 
@@ -157,11 +171,9 @@ static void print_links(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
 
     if (p->links_inside)
-        msim_print(page->out, "  %-15s  inside a node %s\n", "links",
-                   p->links_inside);
+        msim_page_line(page, "links", "inside a node %s", p->links_inside);
     if (p->links_between)
-        msim_print(page->out, "  %-15s  between nodes %s\n", "network",
-                   p->links_between);
+        msim_page_line(page, "network", "between nodes %s", p->links_between);
 }
 
 /* An assumption that decides a host-bound job. */
@@ -171,17 +183,15 @@ static void print_host(const struct msim_page *page)
 
     if (!p->host)
         return;
-    msim_print(page->out, "  %-15s  %12s   %s x %.2f to %.2f (90 %%)\n", "host",
-               p->host,
-               strcmp(p->host, MSIM_HOST_TRACED) == 0
-                   ? "in another run it takes"
-                   : "others take",
-               p->host_low, p->host_high);
+    msim_page_line(page, "host", "%12s   %s x %.2f to %.2f (90 %%)", p->host,
+                   strcmp(p->host, MSIM_HOST_TRACED) == 0
+                       ? "in another run it takes"
+                       : "others take",
+                   p->host_low, p->host_high);
     if (p->host_speed > 0 && (p->host_speed < 1 || p->host_speed > 1))
-        msim_print(page->out,
-                   "  %-15s  %12s   its times x %.2f, for hosts as old as this "
-                   "GPU\n",
-                   "", "", p->host_speed);
+        msim_page_line(page, "",
+                       "%12s   its times x %.2f, for hosts as old as this GPU",
+                       "", p->host_speed);
 }
 
 void msim_report_step_text(const struct msim_step_note *s,
@@ -209,8 +219,7 @@ static void print_step(const struct msim_page *page)
     if (!of)
         return;
     *of = '\0';
-    msim_print(page->out, "  %-15s  %12s   %s\n", "measured jobs", text,
-               of + 1);
+    msim_page_line(page, "measured jobs", "%12s   %s", text, of + 1);
 }
 
 /* What follows from the period and from what the user says of the job. */
@@ -220,6 +229,7 @@ static void print_rates(const struct msim_page *page)
     struct msim_rated r = msim_prediction_rated(page->p);
     const char *s = r.gpus > 1 ? "s" : "";
     char cell[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL], unit[32];
+    char interval[2 * MSIM_CELL + 16] = "";
 
     if (!(page->p->period.us.predicted > 0))
         return;
@@ -227,20 +237,17 @@ static void print_rates(const struct msim_page *page)
     msim_format_large(cell, r.per_second.predicted);
     msim_format_large(low, r.per_second.low);
     msim_format_large(high, r.per_second.high);
-    if (asked->per_iteration > 0)
-        msim_print(page->out, "  %-15s  %8s%s/s", "throughput", cell, unit);
     if (r.per_second.low < r.per_second.high)
-        msim_print(page->out, "   90 %%: %s to %s", low, high);
+        snprintf(interval, sizeof(interval), "   90 %%: %s to %s", low, high);
     if (asked->per_iteration > 0)
-        fputc('\n', page->out);
+        msim_page_line(page, "throughput", "%8s%s/s%s", cell, unit, interval);
     if (asked->usd_per_hour > 0)
-        msim_print(page->out,
-                   "  %-15s  %9.4g USD for 1000 iterations on %.0f GPU%s\n",
-                   "cost", 1e3 * r.cost_usd, r.gpus, s);
+        msim_page_line(page, "cost",
+                       "%9.4g USD for 1000 iterations on %.0f GPU%s",
+                       1e3 * r.cost_usd, r.gpus, s);
     if (asked->watts > 0)
-        msim_print(page->out,
-                   "  %-15s  %9.4g J for an iteration on %.0f GPU%s\n",
-                   "energy", r.joules, r.gpus, s);
+        msim_page_line(page, "energy", "%9.4g J for an iteration on %.0f GPU%s",
+                       r.joules, r.gpus, s);
 }
 
 static void print_flops(const struct msim_page *page)
@@ -253,13 +260,12 @@ static void print_flops(const struct msim_page *page)
     msim_format_large(flops, p->flops);
     msim_format_share(mfu, p->mfu);
     msim_format_share(counted, p->flops_counted);
-    msim_print(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
-    if (!isnan(p->mfu))
-        msim_print(page->out, "   %s of the platform's peak (MFU)", mfu);
-    else
-        msim_print(page->out, "   in the %s of the kernel time that has shapes",
-                   counted);
-    fputc('\n', page->out);
+    msim_page_line(page, "arithmetic",
+                   isnan(p->mfu)
+                       ? "%8sFLOP   in the %s of the kernel time that "
+                         "has shapes"
+                       : "%8sFLOP   %s of the platform's peak (MFU)",
+                   flops, isnan(p->mfu) ? counted : mfu);
 }
 
 /* What the mean is taken over, where there are several. */
@@ -290,8 +296,8 @@ static void print_folded(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
 
     if (p->n_ranks_detail && p->ranks_detail[0].stands_for > 1)
-        msim_print(page->out, "  %-15s  %9u      simulated as %u\n", "ranks",
-                   p->ranks, p->n_ranks_detail);
+        msim_page_line(page, "ranks", "%9u      simulated as %u", p->ranks,
+                       p->n_ranks_detail);
 }
 
 static void print_gpus(const struct msim_page *page)
@@ -299,8 +305,8 @@ static void print_gpus(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
 
     if (p->gpus > p->ranks)
-        msim_print(page->out, "  %-15s  %9u      driven by %u process%s\n",
-                   "GPUs", p->gpus, p->ranks, p->ranks > 1 ? "es" : "");
+        msim_page_line(page, "GPUs", "%9u      driven by %u process%s", p->gpus,
+                       p->ranks, p->ranks > 1 ? "es" : "");
 }
 
 /* A sentence of any length, broken between words, not between a figure and its
@@ -345,10 +351,7 @@ static void print_totals(const struct msim_page *page)
     msim_format_title(title, sizeof(title), page->p);
     msim_format_scenario(change, page->p);
     print_verdict(page);
-    msim_print(page->out, "%s\n", title);
-    if (change[0])
-        msim_print(page->out, "%s\n", change);
-    fputc('\n', page->out);
+    msim_print(page->out, change[0] ? "%s\n%s\n\n" : "%s\n%s\n", title, change);
     print_figure(page, "iteration", &page->p->iteration_us);
     print_period(page);
     print_figure(page, "kernels", &page->p->kernel_us);
@@ -367,9 +370,10 @@ static void print_totals(const struct msim_page *page)
 
 /* ---- where the time goes ------------------------------------------------ */
 
-/* `share` (0 to 1) of BAR_CELLS, in eighths of a block where blocks are
- * shown. */
-static void print_bar(const struct msim_page *page, double share)
+/* Two blanks, and `share` (0 to 1) of BAR_CELLS, in eighths of a block where
+ * blocks are shown. */
+static void format_bar(char text[BAR_BYTES], const struct msim_page *page,
+                       double share)
 {
     static const char *const EIGHTHS[] = {
         "",
@@ -385,12 +389,10 @@ static void print_bar(const struct msim_page *page, double share)
     int eighths = (int)lround(clamped * BAR_CELLS * 8);
     int full = page->blocks ? eighths / 8 : (eighths + 7) / 8;
 
-    if (eighths)
-        fputs("  ", page->out);
+    text = stpcpy(text, eighths ? "  " : "");
     for (int i = 0; i < full; i++)
-        fputs(page->blocks ? "\xe2\x96\x88" : "#", page->out);
-    if (page->blocks)
-        msim_print(page->out, "%s", EIGHTHS[eighths % 8]);
+        text = stpcpy(text, page->blocks ? "\xe2\x96\x88" : "#");
+    strcpy(text, page->blocks ? EIGHTHS[eighths % 8] : "");
 }
 
 struct class_row {
@@ -412,18 +414,18 @@ static void print_all(const struct msim_page *page, const struct class_row *c)
 static void print_class(const struct msim_page *page, const struct class_row *c,
                         double total, const struct msim_unit *unit)
 {
-    char time[MSIM_CELL], share[MSIM_CELL], hidden[MSIM_CELL];
+    char time[MSIM_CELL], share[MSIM_CELL], hidden[MSIM_CELL], bar[BAR_BYTES],
+        more[MSIM_CELL + 32] = "";
     double part = total > 0 ? c->us / total : 0;
 
     msim_format_in(time, unit, c->us);
     msim_format_share(share, part);
     msim_format_time(hidden, c->overlapped);
-    msim_print(page->out, "  %-15s%9s %-2s%9s", c->name, time, unit->name,
-               share);
-    print_bar(page, part);
     if (c->overlapped > 0)
-        msim_print(page->out, "  (%s more behind compute)", hidden);
-    fputc('\n', page->out);
+        snprintf(more, sizeof(more), "  (%s more behind compute)", hidden);
+    format_bar(bar, page, part);
+    msim_print(page->out, "  %-15s%9s %-2s%9s%s%s\n", c->name, time, unit->name,
+               share, bar, more);
 }
 
 static void print_breakdown(const struct msim_page *page)
@@ -474,10 +476,18 @@ static void print_example(FILE *out, const char *op)
 {
     bool fits = strlen(op) + EXPLAIN_COLUMNS <= MSIM_PAGE_COLUMNS;
 
-    msim_print(out, ",\n      --explain '%s'", op);
-    fputs(fits ? " " : "\n      ", out);
-    fputs("says where its time comes from", out);
+    msim_print(out,
+               fits
+                   ? ",\n      --explain '%s' says where its time comes from\n"
+                   : ",\n      --explain '%s'\n      says where its time comes "
+                     "from\n",
+               op);
 }
+
+#define NEXT                                                                   \
+    "\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "        \
+    "--chart "                                                                 \
+    "run.svg draws it"
 
 static void print_notes(const struct msim_page *page)
 {
@@ -489,13 +499,10 @@ static void print_notes(const struct msim_page *page)
         msim_format_name(text, sizeof(text), p->warnings[i], LINE_BYTES);
         msim_print(page->out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
     }
-    fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "
-          "--chart run.svg draws it",
-          page->out);
     example = explainable(p);
+    fputs(example ? NEXT : NEXT "\n", page->out);
     if (example)
         print_example(page->out, example);
-    fputc('\n', page->out);
     /* Wall time would make two runs differ: not in files and pipes. */
     if (page->terminal && !isnan(p->seconds))
         fprintf(page->out, "(took %.1f s)\n", p->seconds);

@@ -86,8 +86,8 @@ void msim_page_usage(const struct msim_page *page)
     msim_usage_means(page->p, means);
     msim_usage_text(means, text);
     if (*text)
-        msim_print(page->out, "  %-15s  %s on average%s\n", "GPU use", text,
-                   page->p->n_usage > 1 ? " of all" : "");
+        msim_page_line(page, "GPU use", "%s on average%s", text,
+                       page->p->n_usage > 1 ? " of all" : "");
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

@@ -40,17 +40,14 @@ static void list_item(struct list *l, const char *fmt, ...)
     vsnprintf(item, sizeof(item), fmt, ap);
     va_end(ap);
     width = (unsigned)strlen(item) + 2;
-    if (!l->used) {
-        msim_print(l->page->out, "  %-*s", LABEL, l->label);
-        l->used = LABEL + 2;
-    } else if (l->used + width > PAGE_COLUMNS) {
-        msim_print(l->page->out, ",\n  %-*s", LABEL, "");
-        l->used = LABEL + 2;
-    } else {
-        fputs(", ", l->page->out);
+    if (l->used && l->used + width <= PAGE_COLUMNS) {
+        msim_print(l->page->out, ", %s", item);
+        l->used += width;
+        return;
     }
-    msim_print(l->page->out, "%s", item);
-    l->used += width;
+    msim_print(l->page->out, l->used ? ",\n  %-*s%s" : "  %-*s%s", LABEL,
+               l->used ? "" : l->label, item);
+    l->used = LABEL + 2 + width;
 }
 
 static void list_end(struct list *l)

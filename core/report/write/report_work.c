@@ -22,21 +22,38 @@ void msim_page_add_work(const struct msim_page *page)
 
 /* ---- phases -------------------------------------------------------------- */
 
+/* A row of a table; `last` is its last column, and `note` stands behind it. */
+static void print_row(const struct msim_page *page, const char *name,
+                      const char *calls, double us, double total,
+                      const struct msim_unit *unit, const char *last,
+                      const char *note)
+{
+    char time[MSIM_CELL], share[MSIM_CELL];
+
+    msim_format_in(time, unit, us);
+    msim_format_share(share, total > 0 ? us / total : 0);
+    msim_page_name(page, name);
+    msim_print(page->out, "%7s%11s%9s%12s%s%s\n", calls, time, share, last,
+               *note ? "  " : "", note);
+}
+
+static void print_head(const struct msim_page *page, const char *title,
+                       const char *calls, const char *time, const char *last)
+{
+    msim_print(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
+               title, calls, time, "share", last);
+}
+
 static void print_region(const struct msim_page *page,
                          const struct msim_region_row *r, double total,
                          const struct msim_unit *unit, bool calls)
 {
-    char cell[MSIM_CELL];
+    char count[MSIM_CELL], host[MSIM_CELL];
 
-    msim_format_calls(cell, r->calls);
-    msim_page_name(page, r->name);
-    msim_print(page->out, "%7s", calls ? cell : "");
-    msim_format_in(cell, unit, r->gpu_us);
-    msim_print(page->out, "%11s", cell);
-    msim_format_share(cell, total > 0 ? r->gpu_us / total : 0);
-    msim_print(page->out, "%9s", cell);
-    msim_format_in(cell, unit, r->host_us);
-    msim_print(page->out, "%12s\n", cell);
+    msim_format_calls(count, r->calls);
+    msim_format_in(host, unit, r->host_us);
+    print_row(page, r->name, calls ? count : "", r->gpu_us, total, unit, host,
+              "");
 }
 
 static void print_regions(const struct msim_page *page, const char *title,
@@ -54,8 +71,7 @@ static void print_regions(const struct msim_page *page, const char *title,
     unit = msim_unit_for(most);
     snprintf(gpu, sizeof(gpu), "GPU/%s", unit->name);
     snprintf(host, sizeof(host), "host/%s", unit->name);
-    msim_print(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
-               title, calls ? "calls" : "", gpu, "share", host);
+    print_head(page, title, calls ? "calls" : "", gpu, host);
     for (uint32_t i = 0; i < n && i < TOP_REGIONS; i++)
         print_region(page, &rows[i], total, unit, calls);
     if (n > TOP_REGIONS)
@@ -85,19 +101,12 @@ static void print_kernel(const struct msim_page *page,
                          const struct msim_kernel_row *k, double total,
                          const struct msim_unit *unit)
 {
-    char cell[MSIM_CELL];
+    char calls[MSIM_CELL], each[MSIM_CELL];
 
-    msim_page_name(page, k->name);
-    msim_format_calls(cell, k->calls);
-    msim_print(page->out, "%7s", cell);
-    msim_format_in(cell, unit, k->us);
-    msim_print(page->out, "%11s", cell);
-    msim_format_share(cell, total > 0 ? k->us / total : 0);
-    msim_print(page->out, "%9s", cell);
-    msim_format_time(cell, k->calls > 0 ? k->us / k->calls : 0);
-    msim_print(page->out, "%12s", cell);
-    msim_print(page->out, "%s%s\n", strcmp(k->kind, "kernel") ? "  " : "",
-               strcmp(k->kind, "kernel") ? k->kind : "");
+    msim_format_calls(calls, k->calls);
+    msim_format_time(each, k->calls > 0 ? k->us / k->calls : 0);
+    print_row(page, k->name, calls, k->us, total, unit, each,
+              strcmp(k->kind, "kernel") ? k->kind : "");
 }
 
 static void print_sum(const struct msim_page *page, const char *label,
@@ -126,8 +135,7 @@ void msim_page_kernels(const struct msim_page *page)
     }
     unit = msim_unit_for(p->kernels[0].us);
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    msim_print(page->out, "\n%-*s%7s%11s%9s%12s\n", (int)page->name_columns + 2,
-               "kernels and copies", "calls", label, "share", "each");
+    print_head(page, "kernels and copies", "calls", label, "each");
     for (uint32_t i = 0; i < p->n_kernels && i < TOP_KERNELS; i++)
         print_kernel(page, &p->kernels[i], total, unit);
     snprintf(label, sizeof(label), "%u more (--json lists all)",
