@@ -134,9 +134,10 @@ static void show_text(const struct explaining *x, FILE *out)
         const char *name =
             msim_strtab_text(x->in->job->strings, x->seen[i].name);
 
-        fprintf(out, "\n%u x ", x->seen[i].calls);
-        if (strcmp(name, x->asked))
-            msim_print(out, "%s, ", name);
+        bool own = strcmp(name, x->asked) != 0;
+
+        msim_print(out, "\n%u x %s%s", x->seen[i].calls, own ? name : "",
+                   own ? ", " : "");
         msim_model_explain(x->to->platform, &x->seen[i].work, out);
         if (x->seen[i].log_sd > 0)
             fprintf(out,

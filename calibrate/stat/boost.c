@@ -229,36 +229,27 @@ static enum msim_status collect(struct rewriting *r, const cJSON *node)
     return collect(r, s.above);
 }
 
-/* The splits of a tree in preorder, 0 for a leaf. */
-static enum msim_status write_splits(struct rewriting *r, const cJSON *node)
-{
-    struct split s;
-
-    if (cJSON_HasObjectItem(node, "leaf")) {
-        fputs(" 0", r->out);
-        return MSIM_OK;
-    }
-    if (!read_split(r, node, &s))
-        return MSIM_EINTERNAL;
-    fprintf(r->out, " %u", 1 + s.feature * 64 + place(r, s.feature, s.cut));
-    MSIM_TRY(write_splits(r, s.below));
-    return write_splits(r, s.above);
-}
-
-/* The leaves of a tree in the same order. */
-static enum msim_status write_leaves(struct rewriting *r, const cJSON *node)
+/* The splits of a tree in preorder, 0 for a leaf; or its leaves, in the same
+ * order. */
+static enum msim_status write_nodes(struct rewriting *r, const cJSON *node,
+                                    bool leaves)
 {
     const cJSON *leaf = cJSON_GetObjectItemCaseSensitive(node, "leaf");
     struct split s;
+    long number = 0;
 
-    if (leaf) {
-        fprintf(r->out, " %ld", lround(leaf->valuedouble / MSIM_FOREST_UNIT));
-        return MSIM_OK;
-    }
-    if (!read_split(r, node, &s))
+    if (!leaf && !read_split(r, node, &s))
         return MSIM_EINTERNAL;
-    MSIM_TRY(write_leaves(r, s.below));
-    return write_leaves(r, s.above);
+    if (!leaf)
+        number = 1 + s.feature * 64 + place(r, s.feature, s.cut);
+    else if (leaves)
+        number = lround(leaf->valuedouble / MSIM_FOREST_UNIT);
+    if (leaf || !leaves)
+        fprintf(r->out, " %ld", number);
+    if (leaf)
+        return MSIM_OK;
+    MSIM_TRY(write_nodes(r, s.below, leaves));
+    return write_nodes(r, s.above, leaves);
 }
 
 /* The shortest decimal that is the same float. */
@@ -274,10 +265,8 @@ static double shorten(float v)
     return strtod(text, NULL);
 }
 
-/* Write the list that `what` writes of each tree, as a member. */
-static enum msim_status add_list(cJSON *forest, const char *key,
-                                 enum msim_status (*what)(struct rewriting *,
-                                                          const cJSON *),
+/* The splits or leaves of all trees, as a member. */
+static enum msim_status add_list(cJSON *forest, const char *key, bool leaves,
                                  struct rewriting *r, const cJSON *trees)
 {
     char *text = NULL;
@@ -291,7 +280,7 @@ static enum msim_status add_list(cJSON *forest, const char *key,
     cJSON_ArrayForEach(tree, trees)
     {
         if (status == MSIM_OK)
-            status = what(r, tree);
+            status = write_nodes(r, tree, leaves);
     }
     if (fclose(r->out) != 0 && status == MSIM_OK)
         status = MSIM_ENOMEM;
@@ -333,8 +322,8 @@ static enum msim_status rewrite_all(struct rewriting *r, cJSON *forest,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(tree, trees) MSIM_TRY(collect(r, tree));
     MSIM_TRY(add_cuts(forest, r));
-    MSIM_TRY(add_list(forest, "splits", write_splits, r, trees));
-    return add_list(forest, "leaves", write_leaves, r, trees);
+    MSIM_TRY(add_list(forest, "splits", false, r, trees));
+    return add_list(forest, "leaves", true, r, trees);
 }
 
 /* All trees as XGBoost writes them, in an array that the caller owns. */

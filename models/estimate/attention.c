@@ -134,7 +134,6 @@ static void attention_explain(const struct msim_platform *p,
     struct msim_pick pick;
 
     if (msim_attention_is_in_parts(p, w)) {
-        fprintf(out, "law: products and a softmax, since nothing fuses them\n");
         msim_attention_parts_explain(p, w, out);
         return;
     }

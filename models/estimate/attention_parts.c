@@ -130,6 +130,7 @@ void msim_attention_parts_explain(const struct msim_platform *p,
     struct part part[PARTS];
     uint32_t n = parts(w, part);
 
+    fputs("law: products and a softmax, since nothing fuses them\n", out);
     for (uint32_t i = 0; i < n; i++) {
         msim_print(out, "part %u of %u, %g times: %s\n", i + 1, n,
                    part[i].times, msim_family_text(part[i].work.family));

@@ -282,33 +282,37 @@ static void explain_grid(const struct msim_platform *p,
                g.split ? ", several blocks an output" : "");
 }
 
+static const char *law_text(const struct msim_work *w)
+{
+    if (!is_host_copy(w))
+        return "t0 + bytes / bandwidth, faster while they fit into the L2 "
+               "cache";
+    return w->u.vector.pageable ? "floor + bytes / PCIe rate (pageable memory)"
+                                : "floor + bytes / PCIe rate (pinned memory)";
+}
+
 static void vector_explain(const struct msim_platform *p,
                            const struct msim_work *w, FILE *out)
 {
     const struct kin k = kin_of(p, w);
     struct msim_work work;
+    char looked_up[128] = "";
     struct msim_pick pick;
 
+    if (w->u.vector.table_rows > 0)
+        snprintf(looked_up, sizeof(looked_up),
+                 "look-ups: %.6g rows of a table of %.6g, %.6g bytes each",
+                 w->u.vector.lookups, w->u.vector.table_rows,
+                 w->u.vector.row_bytes);
     msim_print(out, "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n",
                *msim_work_variant(w) ? msim_work_variant(w)
                                      : msim_family_text(w->family),
                msim_vector_bytes(w), (long long)w->u.vector.elems,
                (long long)w->u.vector.rows, (long long)w->u.vector.cols,
                w->u.vector.strided ? ", not in memory order" : "");
-    if (w->u.vector.table_rows > 0)
-        fprintf(out,
-                "look-ups: %.6g rows of a table of %.6g, %.6g bytes "
-                "each\n",
-                w->u.vector.lookups, w->u.vector.table_rows,
-                w->u.vector.row_bytes);
-    if (is_host_copy(w)) {
-        msim_print(out, "law: floor + bytes / PCIe rate (%s memory)\n",
-                   w->u.vector.pageable ? "pageable" : "pinned");
-        return;
-    }
-    fprintf(out, "law: t0 + bytes / bandwidth, faster while they fit into "
-                 "the L2 cache\n");
-    if (!vector_pick(p, w, &k, &pick))
+    msim_print(out, *looked_up ? "%s\nlaw: %s\n" : "%slaw: %s\n", looked_up,
+               law_text(w));
+    if (is_host_copy(w) || !vector_pick(p, w, &k, &pick))
         return;
     work = asked(p, w, &k, &pick);
     if (work.family == MSIM_FAMILY_REDUCTION &&

@@ -298,13 +298,15 @@ static void explain_one(const struct msim_curve *c, const struct msim_work *w,
     double bytes = (double)w->u.coll.bytes;
     bool outside = bytes < c->bytes[0] || bytes > c->bytes[c->n - 1];
 
-    msim_print(out, "%s curve of %u ranks",
-               c->measured ? "measured" : "inferred", c->ranks);
+    char nodes[32] = "", end[64] = "";
+
     if (c->nodes > 1)
-        fprintf(out, " on %u nodes", c->nodes);
+        snprintf(nodes, sizeof(nodes), " on %u nodes", c->nodes);
     if (outside)
-        fprintf(out, " (which ends at %.0f bytes)",
-                bytes < c->bytes[0] ? c->bytes[0] : c->bytes[c->n - 1]);
+        snprintf(end, sizeof(end), " (which ends at %.0f bytes)",
+                 bytes < c->bytes[0] ? c->bytes[0] : c->bytes[c->n - 1]);
+    msim_print(out, "%s curve of %u ranks%s%s",
+               c->measured ? "measured" : "inferred", c->ranks, nodes, end);
 }
 
 void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
@@ -318,18 +320,16 @@ void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
     own = find(c, w->u.coll.collective, w, &at);
     if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return;
-    fprintf(out, "curves: ");
-    if (!own)
-        msim_print(out, "%s stands in, ",
-                   msim_collective_text(stand_in_of(w->u.coll.collective)));
+    msim_print(out, "curves: %s%s",
+               own ? ""
+                   : msim_collective_text(stand_in_of(w->u.coll.collective)),
+               own ? "" : " stands in, ");
     explain_one(at.below ? at.below : at.above, w, out);
     if (at.below && at.above && at.below != at.above) {
-        fprintf(out, ", between it and the ");
+        fputs(", between it and the ", out);
         explain_one(at.above, w, out);
-    } else if (!at.below || !at.above) {
-        fprintf(out, ", which is the nearest");
     }
-    fprintf(out, "\n");
+    fputs(at.below && at.above ? "\n" : ", which is the nearest\n", out);
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -248,8 +248,6 @@ static void explain_clock(const struct msim_platform *p,
     char clock[MSIM_CLOCK_TEXT];
     double us = clocked(p, law, w, params, 0).us;
 
-    if (!is_clocked(p))
-        return;
     msim_clock_text(&p->clock, clock, sizeof(clock));
     msim_print(out,
                "clock: %s: the law is %.4g us then, %.3f times as long; the "
@@ -266,20 +264,29 @@ void msim_fit_explain(const struct msim_platform *p,
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
     const struct msim_data_sheet *usual = msim_platform_usual(p);
     struct correction by;
+    char whose[160] = "", gap[128] = "";
     double law_us;
 
     carry(p, pick, params);
-    msim_print(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
-               c->table);
     if (!pick->platform)
-        fprintf(out, " (a law that all GPUs share, scaled by the data sheet)");
+        snprintf(whose, sizeof(whose),
+                 " (a law that all GPUs share, scaled by the data sheet)");
     else if (pick->platform != p)
-        msim_print(out, " (platform %s stands in, scaled by the data sheets%s)",
-                   pick->platform->name, pick->trees ? "" : ", law alone");
+        snprintf(whose, sizeof(whose),
+                 " (platform %s stands in, scaled by the data sheets%s)",
+                 pick->platform->name, pick->trees ? "" : ", law alone");
+    if (c->gap.least_us > 0)
+        snprintf(gap, sizeof(gap),
+                 ", launch gap of the source %.4g us, %.4g us more a kernel "
+                 "(%s)",
+                 c->gap.least_us, c->gap.added_us,
+                 pick->bare ? "left out" : "kept");
     msim_print(out,
-               "\nerror: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
+               "rows: %u of %s by %s on %s%s\n"
+               "error: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
                "constants:",
-               100 * c->error, 100 * c->heldout,
+               c->rows, c->key, c->framework, c->table, whose, 100 * c->error,
+               100 * c->heldout,
                pick->platform ? "held-out rows" : "held-out GPUs");
     for (uint32_t i = 0; i < c->law->n_params; i++)
         msim_print(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
@@ -287,15 +294,10 @@ void msim_fit_explain(const struct msim_platform *p,
     describe(pick, usual, w, x);
     law_us = c->law->time_us(usual, w, params);
     correct(p, pick, w, x, msim_interval_outside(c, x), law_us, &by);
-    fprintf(out, "\ntime: law %.4g us", law_us);
-    if (c->gap.least_us > 0)
-        msim_print(out,
-                   ", launch gap of the source %.4g us, %.4g us more a kernel "
-                   "(%s)",
-                   c->gap.least_us, c->gap.added_us,
-                   pick->bare ? "left out" : "kept");
-    fprintf(out, ", correction %+.1f %%\n", 100 * (exp(by.log) - 1));
-    explain_clock(p, c->law, w, params, law_us, out);
+    msim_print(out, "\ntime: law %.4g us%s, correction %+.1f %%\n", law_us, gap,
+               100 * (exp(by.log) - 1));
+    if (is_clocked(p))
+        explain_clock(p, c->law, w, params, law_us, out);
     if (msim_interval_outside(c, x) > 0)
         fprintf(out,
                 "warning: sizes lie outside the fitted range by %.2f "

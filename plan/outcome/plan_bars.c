@@ -28,6 +28,7 @@ static struct rows rows_of(const struct msim_plan *plan)
     return r;
 }
 
+/* What stands above the pieces of a bar, and its begin. */
 static void put_label(const struct msim_plan_point *p,
                       const struct msim_spec *spec, const char *figure,
                       FILE *out)
@@ -37,7 +38,8 @@ static void put_label(const struct msim_plan_point *p,
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
     msim_html_print(out,
                     "<p class=bars><b>%" PRId64
-                    " &times; %s: %s</b> <span class=soft>%s</span></p>",
+                    " &times; %s: %s</b> <span class=soft>%s</span></p>"
+                    "<div class=stack>",
                     p->strategy.gpus, spec->platforms[p->platform].name, figure,
                     strategy);
 }
@@ -51,7 +53,8 @@ static void put_piece(const char *name, double share, uint32_t color, FILE *out)
                         name, 100 * share, 100 * share, msim_plan_color(color));
 }
 
-/* Names of the parts that some row shows, with the figures of the first. */
+/* Names of the parts that some row shows, with the figures of the first, in a
+ * paragraph that goes on. */
 static void put_key(const struct rows *r, const char *const *names,
                     double (*share)(const struct msim_plan_point *p,
                                     uint32_t part),
@@ -74,7 +77,6 @@ static void put_key(const struct rows *r, const char *const *names,
                         "<span><i style=\"background:%s\"></i>%s %s</span>\n",
                         msim_plan_color(i), names[i], figure);
     }
-    fputs("</p>", out);
 }
 
 static const char *whose(const struct rows *r)
@@ -108,16 +110,16 @@ void msim_plan_page_steps(const struct msim_plan *plan,
     for (uint32_t k = 0; k < r.n; k++) {
         msim_plan_time_text(r.of[k]->us, time, sizeof(time));
         put_label(r.of[k], spec, time, out);
-        fputs("<div class=stack>", out);
         for (uint32_t i = 0; plan->step_parts[i]; i++)
             put_piece(plan->step_parts[i], step_share(r.of[k], i), i, out);
         fputs("</div>\n", out);
     }
     put_key(&r, plan->step_parts, step_share, step_text, out);
     msim_plan_exchange_text(spec, r.of[0], exchange, sizeof(exchange));
-    if (*exchange)
-        msim_html_print(out, "<p>Exchange of the first bar: %s.</p>\n",
-                        exchange);
+    msim_html_print(out,
+                    *exchange ? "</p><p>Exchange of the first bar: %s.</p>\n"
+                              : "</p>%s",
+                    exchange);
     msim_html_print(
         out, "<p class=soft>The recommended way%s.%s</p></section>\n",
         r.n > 1 ? ", then the others of the frontier" : "", whose(&r));
@@ -152,14 +154,16 @@ static double axis_of(const struct rows *r)
 static void put_memory(const struct msim_plan *plan,
                        const struct msim_plan_point *p, double axis, FILE *out)
 {
-    fputs("<div class=stack>", out);
+    char room[64] = "";
+
     for (uint32_t i = 0; plan->memory_parts[i]; i++)
         put_piece(plan->memory_parts[i], p->part_gib[i] / axis, i, out);
-    fprintf(out, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
-            100 * p->low_gib / axis, 100 * (p->high_gib - p->low_gib) / axis);
     if (p->room_gib < axis)
-        fprintf(out, "<s style=\"left:%.2f%%\"></s>", 100 * p->room_gib / axis);
-    fputs("</div>\n", out);
+        snprintf(room, sizeof(room), "<s style=\"left:%.2f%%\"></s>",
+                 100 * p->room_gib / axis);
+    fprintf(out, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>%s</div>\n",
+            100 * p->low_gib / axis, 100 * (p->high_gib - p->low_gib) / axis,
+            room);
 }
 
 void msim_plan_page_memory(const struct msim_plan *plan,
@@ -186,7 +190,7 @@ void msim_plan_page_memory(const struct msim_plan *plan,
     put_key(&r, plan->memory_parts, memory_share, memory_text, out);
     msim_html_print(
         out,
-        "<p class=soft>The line across a bar is the 90 %% interval of the "
+        "</p><p class=soft>The line across a bar is the 90 %% interval of the "
         "peak%s. Where that reaches what the GPU has, it is not sure to "
         "fit (?).%s</p></section>\n",
         r.of[0]->room_gib < axis

@@ -29,6 +29,7 @@ static double y_of(const struct msim_spec *spec,
                                           : p->gpu_us * 1e-6;
 }
 
+/* Before what is drawn: the axes, and a title. */
 static void name_axes(const struct msim_plan *plan,
                       const struct msim_spec *spec, FILE *out)
 {
@@ -49,7 +50,10 @@ static void name_axes(const struct msim_plan *plan,
     else
         snprintf(y, sizeof(y), "%s%s%s", msim_plan_cost_word(spec, p),
                  *spec->currency ? ", " : "", spec->currency);
-    msim_gnuplot_print(out, "set xlabel %s\nset ylabel %s\n", x, y);
+    msim_gnuplot_print(out,
+                       "set xlabel %s\nset ylabel %s\n"
+                       "set title 'Time and cost of every feasible way'\nplot ",
+                       x, y);
 }
 
 static void put_axis(char axis, double low, double high, FILE *out)
@@ -154,7 +158,6 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
     status = put_points(plan, spec, out);
     put_best(plan, spec, out);
     name_axes(plan, spec, out);
-    fputs("set title 'Time and cost of every feasible way'\nplot ", out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         msim_plan_platform_text(spec, k, name, sizeof(name));
         msim_gnuplot_print(
@@ -219,10 +222,9 @@ static bool put_scaling(const struct msim_plan *plan,
     put_axis('y', low, high, out);
     fprintf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
             few / 1.3, many * 1.3);
-    for (uint32_t i = 0; i < gpus->n; i++) {
-        fprintf(out, "%s%" PRId64, i ? ", " : "", gpus->v[i]);
-    }
-    fputs(")\n", out);
+    for (uint32_t i = 0; i < gpus->n; i++)
+        fprintf(out, i + 1 < gpus->n ? "%" PRId64 ", " : "%" PRId64 ")\n",
+                gpus->v[i]);
     return true;
 }
 
@@ -290,7 +292,7 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
         return MSIM_EWRITE;
     count_jobs(fit, bins);
     msim_plan_script_begin(out, 360);
-    fputs("$jobs << MSIM_END\n", out);
+    msim_gnuplot_block(out, "jobs");
     for (int i = 0; i < BINS; i++)
         fprintf(out, "%.4f %u\n", exp((i - BINS / 2) * BIN), bins[i]);
     msim_gnuplot_print(

@@ -120,13 +120,10 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
     const struct msim_spec_dimension *d;
     char rate[64];
 
-    fputs("platform", out);
-    if (spec->traced) {
-        fputs(",gpus,micro_batch,grad_accum", out);
-    } else {
-        for (int g = 0; g < MSIM_GIVEN_ALWAYS; g++)
-            msim_csv_add(out, msim_given_text((enum msim_given)g));
-    }
+    fputs(spec->traced ? "platform,gpus,micro_batch,grad_accum" : "platform",
+          out);
+    for (int g = 0; g < MSIM_GIVEN_ALWAYS && !spec->traced; g++)
+        msim_csv_add(out, msim_given_text((enum msim_given)g));
     for (uint32_t i = 0; (d = msim_spec_dimension_at(spec->traced, i)); i++)
         if (has_column(spec, i))
             msim_csv_add(out, column_of(d));

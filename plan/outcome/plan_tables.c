@@ -123,10 +123,13 @@ static void put_name(enum column column, const struct msim_spec *spec,
                                   [CHANCE] = "limits kept"}[column]);
 }
 
-static void put_head(const struct shape *t, const struct msim_spec *spec,
-                     FILE *out)
+static void put_head(const char *title, const struct shape *t,
+                     const struct msim_spec *spec, FILE *out)
 {
-    fputs("<div class=scroll><table><thead><tr><th>way", out);
+    msim_html_print(out,
+                    "<section><h2>%s</h2>\n"
+                    "<div class=scroll><table><thead><tr><th>way",
+                    title);
     for (int c = 0; c < COLUMNS; c++)
         if (t->has[c])
             put_name((enum column)c, spec, out);
@@ -138,15 +141,17 @@ static void put_bar(const struct shape *t, const struct msim_plan_point *p,
                     const struct msim_spec *spec, FILE *out)
 {
     double low = p->cost * p->low_us / p->us;
+    char interval[96] = "";
 
     if (isnan(p->cost))
         return;
-    fprintf(out, "<br><span class=bar><i style=\"width:%.1f%%\"></i>",
-            100 * p->cost / t->most);
     if (!msim_spec_is_hourly(spec))
-        fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\"></u>",
-                100 * low / t->most, 100 * (cost_end(p, spec) - low) / t->most);
-    fputs("</span>", out);
+        snprintf(interval, sizeof(interval),
+                 "<u style=\"left:%.1f%%;width:%.1f%%\"></u>",
+                 100 * low / t->most,
+                 100 * (cost_end(p, spec) - low) / t->most);
+    fprintf(out, "<br><span class=bar><i style=\"width:%.1f%%\"></i>%s</span>",
+            100 * p->cost / t->most, interval);
 }
 
 static void put_row(const struct shape *t, const struct msim_plan_point *p,
@@ -157,7 +162,7 @@ static void put_row(const struct shape *t, const struct msim_plan_point *p,
     msim_plan_strategy_text(spec, p, strategy, sizeof(strategy));
     msim_html_print(out,
                     "<tr><td>%" PRId64 " &times; %s<br><span class=soft>%s"
-                    "</span></td>",
+                    "</span>",
                     p->strategy.gpus, spec->platforms[p->platform].name,
                     strategy);
     for (int c = 0; c < COLUMNS; c++) {
@@ -165,16 +170,15 @@ static void put_row(const struct shape *t, const struct msim_plan_point *p,
 
         if (!t->has[c])
             continue;
-        msim_html_print(out, "<td class=n>%s",
+        msim_html_print(out, "</td><td class=n>%s",
                         *cell.middle ? cell.middle : "-");
         if (*cell.low)
             msim_html_print(out, "<br><span class=soft>%s to %s</span>",
                             cell.low, cell.high);
         if (c == COST && t->most > 0)
             put_bar(t, p, spec, out);
-        fputs("</td>", out);
     }
-    fputs("</tr>\n", out);
+    fputs("</td></tr>\n", out);
 }
 
 static uint32_t columns_of(const struct shape *t)
@@ -207,8 +211,7 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         if (plan->best_of[i] != UINT32_MAX)
             add_shape(&t, &plan->points[plan->best_of[i]], spec);
-    fputs("<section><h2>The best on each GPU</h2>\n", out);
-    put_head(&t, spec, out);
+    put_head("The best on each GPU", &t, spec, out);
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         if (plan->best_of[i] != UINT32_MAX)
             put_row(&t, &plan->points[plan->best_of[i]], spec, out);
@@ -216,6 +219,10 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
             put_none(&t, plan, spec, i, out);
     fputs("</tbody></table></div></section>\n", out);
 }
+
+#define LEGEND                                                                 \
+    "</tbody></table></div>\n<p class=soft>Small figures: the 90 % interval. " \
+    "\"?\": the GPU's memory lies inside the interval of the peak."
 
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out)
@@ -227,19 +234,13 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         add_shape(&t, &plan->points[plan->frontier[i]], spec);
     t.most = 0;
-    fputs("<section><h2>Frontier: what no other way beats in both time and "
-          "cost</h2>\n",
-          out);
-    put_head(&t, spec, out);
+    put_head("Frontier: what no other way beats in both time and cost", &t,
+             spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         put_row(&t, &plan->points[plan->frontier[i]], spec, out);
-    fputs("</tbody></table></div>\n<p class=soft>Small figures: the 90 % "
-          "interval. \"?\": the GPU's memory lies inside the interval of the "
-          "peak.",
+    fputs(t.has[CHANCE] ? LEGEND
+              " \"limits kept\": the chance that the limits of time "
+              "and cost are kept.</p></section>\n"
+                        : LEGEND "</p></section>\n",
           out);
-    if (t.has[CHANCE])
-        fputs(" \"limits kept\": the chance that the limits of time and cost "
-              "are kept.",
-              out);
-    fputs("</p></section>\n", out);
 }

@@ -12,21 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LEGEND                                                                 \
+    "\ntakes: in one iteration, on the rank where it is longest\n"             \
+    "exposed: the gain over a tenth of that; 0: it hides behind other work\n"  \
+    "parts are words of --scale; those of different kinds meet\n"
+
 static void text_row(const struct msim_scenarios *s,
                      const struct msim_scenario_row *r, FILE *out)
 {
-    char takes[MSIM_CELL], gain[MSIM_CELL];
+    char takes[MSIM_CELL], gain[MSIM_CELL], text[256] = "no prediction: ";
 
-    msim_print(out, "%-32.32s ", r->name);
-    if (*r->reason) {
-        msim_print(out, "no prediction: %s\n", r->reason);
-        return;
-    }
     msim_format_time(takes, r->work_us);
     msim_format_time(gain, s->base.period.predicted - r->period.predicted);
-    msim_print(out, "%11s %11s  %6.2f %% [%5.2f-%5.2f] %8.2f\n", takes, gain,
-               100 * (1 - r->ratio.predicted), 100 * (1 - r->ratio.high),
-               100 * (1 - r->ratio.low), msim_scenario_exposed(s, r));
+    if (!*r->reason)
+        snprintf(text, sizeof(text), "%11s %11s  %6.2f %% [%5.2f-%5.2f] %8.2f",
+                 takes, gain, 100 * (1 - r->ratio.predicted),
+                 100 * (1 - r->ratio.high), 100 * (1 - r->ratio.low),
+                 msim_scenario_exposed(s, r));
+    msim_print(out, "%-32.32s %s%s\n", r->name, text, r->reason);
 }
 
 void msim_ranking_text(const struct msim_scenarios *s, FILE *out)
@@ -43,13 +46,7 @@ void msim_ranking_text(const struct msim_scenarios *s, FILE *out)
         period);
     for (uint32_t i = 0; i < s->n; i++)
         text_row(s, &s->rows[i], out);
-    if (!s->n)
-        fputs("no part shortens it alone\n", out);
-    fputs("\ntakes: in one iteration, on the rank where it is "
-          "longest\nexposed: the gain "
-          "over a tenth of that; 0: it hides behind other work\nparts are "
-          "words of --scale; those of different kinds meet\n",
-          out);
+    fputs(s->n ? LEGEND : "no part shortens it alone\n" LEGEND, out);
 }
 
 /* ---- CSV ----------------------------------------------------------------- */

@@ -20,18 +20,22 @@ struct row {
 
 static void put_number(FILE *out, bool known, int64_t value)
 {
-    fputc(',', out);
+    char text[24] = "";
+
     if (known)
-        fprintf(out, "%" PRId64, value);
+        snprintf(text, sizeof(text), "%" PRId64, value);
+    msim_csv_add(out, text);
 }
 
 static void put_row(FILE *out, const struct msim_trace *t, const struct row *r)
 {
     bool timed = r->start != MSIM_TIME_NONE && r->dur != MSIM_TIME_NONE;
 
+    char rank[24] = "";
+
     if (t->rank >= 0)
-        fprintf(out, "%" PRId64, t->rank);
-    msim_csv_print(out, ",%s,%s,%s,%s", r->kind, r->name, r->family,
+        snprintf(rank, sizeof(rank), "%" PRId64, t->rank);
+    msim_csv_print(out, "%s,%s,%s,%s,%s", rank, r->kind, r->name, r->family,
                    r->operator_name);
     put_number(out, timed, r->start);
     put_number(out, timed, r->dur);

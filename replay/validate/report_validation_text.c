@@ -57,17 +57,20 @@ static void write_rows(const struct msim_validation *v, FILE *out)
     }
 }
 
+static void csv_line(const struct msim_validation_row *r, FILE *out)
+{
+    struct line line = line_of(r);
+
+    msim_record_csv(out, MSIM_COLUMNS(COLUMNS), &line);
+    fputc('\n', out);
+}
+
 void msim_validation_csv(const struct msim_validation *v, FILE *out)
 {
-    struct line line;
-
     msim_record_csv_head(out, MSIM_COLUMNS(COLUMNS));
     fputc('\n', out);
-    for (uint32_t i = 0; i < v->n; i++) {
-        line = line_of(&v->rows[i]);
-        msim_record_csv(out, MSIM_COLUMNS(COLUMNS), &line);
-        fputc('\n', out);
-    }
+    for (uint32_t i = 0; i < v->n; i++)
+        csv_line(&v->rows[i], out);
     for (uint32_t i = 0; i < v->n_iterations; i++) {
         char name[40];
         struct msim_validation_row r = v->rows[0];
@@ -76,9 +79,7 @@ void msim_validation_csv(const struct msim_validation *v, FILE *out)
                  msim_validation_iteration(v, i));
         r.name = name;
         r.replayed = v->iterations[i].step_us;
-        line = line_of(&r);
-        msim_record_csv(out, MSIM_COLUMNS(COLUMNS), &line);
-        fputc('\n', out);
+        csv_line(&r, out);
     }
 }
 

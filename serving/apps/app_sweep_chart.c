@@ -10,22 +10,6 @@ static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833",
                                      "#ccbb44", "#66ccee", "#aa3377"};
 #define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
 
-static void put_head(bool png, FILE *out)
-{
-    fprintf(out,
-            png ? "set terminal png noenhanced size %d,%d\n"
-                : "set terminal svg noenhanced size %d,%d font "
-                  "'sans-serif,14' background '#ffffff'\n",
-            MSIM_CHART_WIDTH, HEIGHT);
-    fputs(
-        "set encoding utf8\nset border 3 lc rgb '#888888'\nset tics nomirror "
-        "tc rgb '#333333'\nset grid lc rgb '#dddddd'\nset key right top\n"
-        "set logscale xy\nset format x '%g'\nset format y '%g'\n"
-        "set xlabel 'p99, ms'\nset ylabel 'cost of 1,000 requests'\n"
-        "set title 'Cost and latency; full: beaten by no other at its rate'\n",
-        out);
-}
-
 static void put_points(const struct msim_app_sweep_runs *r, uint32_t app,
                        bool pareto, FILE *out)
 {
@@ -41,9 +25,14 @@ static void put_points(const struct msim_app_sweep_runs *r, uint32_t app,
     msim_gnuplot_block_end(out, 2);
 }
 
-static void put_script(const struct msim_app_sweep_runs *r, bool png, FILE *out)
+static void put_script(const struct msim_app_sweep_runs *r, FILE *out)
 {
-    put_head(png, out);
+    fputs(
+        "set key right top\n"
+        "set logscale xy\nset format x '%g'\nset format y '%g'\n"
+        "set xlabel 'p99, ms'\nset ylabel 'cost of 1,000 requests'\n"
+        "set title 'Cost and latency; full: beaten by no other at its rate'\n",
+        out);
     for (uint32_t a = 0; a < r->suite->n; a++) {
         put_points(r, a, false, out);
         put_points(r, a, true, out);
@@ -67,6 +56,8 @@ enum msim_status msim_app_sweep_chart(const struct msim_app_sweep_runs *r,
     struct msim_chart c;
 
     MSIM_TRY(msim_chart_open(&c, path, err));
-    put_script(r, c.png, c.out);
+    c.height = HEIGHT;
+    msim_chart_plain(&c);
+    put_script(r, c.out);
     return msim_chart_close(&c, path, err);
 }

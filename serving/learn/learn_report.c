@@ -8,22 +8,16 @@
 
 #include <math.h>
 
-/* A figure of a row of the table, or a dash. */
-static void cell(FILE *out, double v, double times, const char *unit)
-{
-    if (isnan(v))
-        msim_print(out, "%14s", "-");
-    else
-        msim_print(out, "%*.3f%s", unit[0] ? 12 : 14, v * times, unit);
-}
-
+/* A row of the table; a dash where there is no figure. */
 static void row(FILE *out, const char *name, double times, const char *unit,
                 const double v[3])
 {
-    msim_print(out, "%-36s", name);
+    char cells[3][32];
+
     for (int i = 0; i < 3; i++)
-        cell(out, v[i], times, unit);
-    msim_print(out, "\n");
+        snprintf(cells[i], sizeof(cells[i]), isnan(v[i]) ? "-" : "%.3f%s",
+                 v[i] * times, unit);
+    msim_print(out, "%-36s%14s%14s%14s\n", name, cells[0], cells[1], cells[2]);
 }
 
 void msim_runs_text(FILE *out, const struct msim_runs_figures *f,

@@ -25,17 +25,11 @@ static double nines(double p)
     return -log10(1 - p);
 }
 
-static void put_head(const struct msim_serving_outcome *o, bool png, FILE *out)
+static void put_head(const struct msim_serving_outcome *o, FILE *out)
 {
     static const double TICS[] = {0, 50, 90, 99, 99.9};
 
-    fprintf(out,
-            png ? "set terminal png noenhanced size %d,%d\n"
-                : "set terminal svg noenhanced size %d,%d font "
-                  "'sans-serif,14' background '#ffffff'\n",
-            MSIM_CHART_WIDTH, HEIGHT);
-    fputs("set encoding utf8\nset border 3 lc rgb '#888888'\nset tics nomirror "
-          "tc rgb '#333333'\nset grid lc rgb '#dddddd'\nset key left top\n"
+    fputs("set key left top\n"
           "set xlabel 'percentile of requests'\nset ylabel 'end to end, ms'\n"
           "set yrange [0:*]\nset xtics ()\n",
           out);
@@ -79,10 +73,10 @@ static void put_promises(const struct msim_serving_outcome *o, FILE *out)
     msim_gnuplot_block_end(out, 2);
 }
 
-static void put_script(const struct msim_serving_outcome *o, bool png,
-                       double *values, FILE *out)
+static void put_script(const struct msim_serving_outcome *o, double *values,
+                       FILE *out)
 {
-    put_head(o, png, out);
+    put_head(o, out);
     for (uint32_t i = 0; i < o->app->n_classes; i++)
         put_curve(o, i, values, out);
     put_promises(o, out);
@@ -106,7 +100,9 @@ enum msim_status msim_serving_chart(const struct msim_serving_outcome *o,
         values ? msim_chart_open(&c, path, err) : MSIM_ENOMEM;
 
     if (status == MSIM_OK) {
-        put_script(o, c.png, values, c.out);
+        c.height = HEIGHT;
+        msim_chart_plain(&c);
+        put_script(o, values, c.out);
         status = msim_chart_close(&c, path, err);
     }
     free(values);

@@ -49,12 +49,30 @@ void msim_point_table_csv(const struct msim_point_table *t, FILE *out)
     }
 }
 
-static void write_time(FILE *out, const struct msim_point_time *t)
+static void time_text(char text[64], const struct msim_point_time *t)
 {
     if (t->ms > 0)
-        msim_print(out, "%10.2f (%.4g to %.4g)", t->ms, t->low, t->high);
+        snprintf(text, 64, "%10.2f (%.4g to %.4g)", t->ms, t->low, t->high);
     else
-        msim_print(out, "%10s", "-");
+        snprintf(text, 64, "%10s", "-");
+}
+
+static void write_row(const struct msim_point_row *row, FILE *out)
+{
+    const struct msim_served_point *p = &row->point;
+    char ttft[64], tpot[64];
+
+    time_text(ttft, &row->answer.ttft);
+    time_text(tpot, &row->answer.tpot);
+    if (row->answer.answered)
+        msim_print(out,
+                   ", %s, %lld x %lld tokens, %lld client%s\n"
+                   "      TTFT ms%s   TPOT ms%s\n",
+                   msim_llm_engine_text(p->engine), (long long)p->isl,
+                   (long long)p->osl, (long long)p->clients,
+                   p->clients == 1 ? "" : "s", ttft, tpot);
+    else
+        msim_print(out, ": no answer: %s\n", row->answer.reason);
 }
 
 void msim_point_table_text(const struct msim_point_table *t, FILE *out)
@@ -62,25 +80,12 @@ void msim_point_table_text(const struct msim_point_table *t, FILE *out)
     uint32_t answered = 0;
 
     for (uint32_t i = 0; i < t->n; i++) {
-        const struct msim_point_row *row = &t->rows[i];
-        const struct msim_served_point *p = &row->point;
+        const struct msim_served_point *p = &t->rows[i].point;
 
-        answered += row->answer.answered;
+        answered += t->rows[i].answer.answered;
         msim_print(out, "%4u  %s on %s", i + 1, p->model ? p->model : "?",
                    p->platform ? p->platform : "?");
-        if (!row->answer.answered) {
-            msim_print(out, ": no answer: %s\n", row->answer.reason);
-            continue;
-        }
-        msim_print(out,
-                   ", %s, %lld x %lld tokens, %lld client%s\n      TTFT ms",
-                   msim_llm_engine_text(p->engine), (long long)p->isl,
-                   (long long)p->osl, (long long)p->clients,
-                   p->clients == 1 ? "" : "s");
-        write_time(out, &row->answer.ttft);
-        msim_print(out, "   TPOT ms");
-        write_time(out, &row->answer.tpot);
-        msim_print(out, "\n");
+        write_row(&t->rows[i], out);
     }
     msim_print(out, "%u of %u rows answered\n", answered, t->n);
 }

@@ -195,14 +195,14 @@ static void put_table(const struct msim_size_plan *p, FILE *out)
 void msim_size_plan_text(const struct msim_size_plan *p, FILE *out)
 {
     const struct msim_app *app = p->load->app;
-    char why[4096];
+    char why[4096], cost[128] = "";
 
-    msim_print(out, "%s at %g requests/s: %" PRId64 " replicas", app->name,
-               p->load->rate, p->sizing->total);
     if (isfinite(p->sizing->cost_per_hour))
-        msim_print(out, ", %.4g %s an hour", p->sizing->cost_per_hour,
-                   app->currency ? app->currency : "");
-    msim_print(out, " (method %s)\n\n",
+        snprintf(cost, sizeof(cost), ", %.4g %s an hour",
+                 p->sizing->cost_per_hour, app->currency ? app->currency : "");
+    msim_print(out,
+               "%s at %g requests/s: %" PRId64 " replicas%s (method %s)\n\n",
+               app->name, p->load->rate, p->sizing->total, cost,
                msim_sizing_method_text(p->sizing->method));
     put_table(p, out);
     msim_print(out, "\n");

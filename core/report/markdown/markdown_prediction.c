@@ -85,9 +85,8 @@ enum msim_status msim_markdown_prediction(const struct msim_prediction *p,
     put_figure("kernels", &p->kernel_us, out);
     put_breakdown(&p->breakdown_us, out);
     put_ops(p, out);
-    if (p->n_warnings)
-        fputc('\n', out);
     for (uint32_t i = 0; i < p->n_warnings; i++)
-        msim_markdown_print(out, "- warning: %s\n", p->warnings[i]);
+        msim_markdown_print(out, i ? "- warning: %s\n" : "\n- warning: %s\n",
+                            p->warnings[i]);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -121,6 +121,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_chart_close(struct msim_chart *c, const char *path,
                                   struct msim_error *err);
 
+/* The terminal of a picture that has axes and a key of gnuplot's own, and what
+ * all of those have. */
+void msim_chart_plain(const struct msim_chart *c);
+
 /* Terminal, colours and axes, for a picture of `c->height`. */
 void msim_chart_begin(const struct msim_chart *c);
 

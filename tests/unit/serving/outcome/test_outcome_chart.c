@@ -47,8 +47,8 @@ static const char HEAD[] =
     "\nset xtics add ('90' 1.000000)\nset xtics add ('99' 2.000000)\nset xtics "
     "add ('99.9' 3.000000)\nset title \"Latency and promises\"\n";
 static const char TAIL[] =
-    "$c6 << MSIM_END\nNaN NaN\nMSIM_END\n$promises << MSIM_END\n1.000000 500\n"
-    "3.000000 750\nNaN NaN\nMSIM_END\nplot $c0 using 1:2 with lines lw 2 lc rgb"
+    "$c6 << MSIM_END\nNaN NaN\nMSIM_END\n$promises << MSIM_END\n1 500\n"
+    "3 750\nNaN NaN\nMSIM_END\nplot $c0 using 1:2 with lines lw 2 lc rgb"
     " \"#4477aa\" title \"k0\", $c1 using 1:2 with lines lw 2 lc rgb "
     "\"#ee6677\""
     " title \"k1\", $c2 using 1:2 with lines lw 2 lc rgb \"#228833\" title "
@@ -85,7 +85,7 @@ static void test_outcome_chart__whole(void)
         double x = 3.0 * i / 160;
 
         used += (size_t)snprintf(want + used, sizeof(want) - used,
-                                 "%.6f %.6g\n", x, 1000 * (1 - pow(10, -x)));
+                                 "%.6g %.6g\n", x, 1000 * (1 - pow(10, -x)));
     }
     used += (size_t)snprintf(want + used, sizeof(want) - used,
                              "NaN NaN\nMSIM_END\n");

@@ -58,10 +58,10 @@ static void test_chart__texts(void)
     struct written w = written_begin();
     struct msim_chart c = chart(&w, false);
 
-    msim_chart_number(&c, 1.5);
-    msim_chart_number(&c, NAN);
-    msim_chart_number(&c, INFINITY);
-    fputc('\n', w.out);
+    msim_gnuplot_block(w.out, "rows%d", 2);
+    msim_gnuplot_row(w.out, 3, (const double[]){1.2345, NAN, INFINITY}, 3);
+    msim_gnuplot_block_end(w.out, 2);
+    msim_gnuplot_block_end(w.out, 0);
     msim_chart_text(&c, 100, 15, "a 'b'");
     c.png = true;
     msim_chart_text(&c, 400, 16, "x"); /* 16 pixels are 12 points */
@@ -70,7 +70,7 @@ static void test_chart__texts(void)
     msim_chart_beyond(&c, 7, 200);
     msim_chart_marks(&c, 4);
     WRITTEN(&w,
-            " 1.5 NaN NaN\n"
+            "$rows2 << MSIM_END\n1.23 NaN NaN\nNaN NaN\nMSIM_END\nMSIM_END\n"
             "set label \"a \\0047b\\0047\" at screen 0.02000, screen 0.75000 "
             "left font \"sans-serif,15\"\n"
             "set label \"x\" at screen 0.02000, screen 0.00000 left font "
