@@ -169,15 +169,15 @@ static double message_bytes(const struct msim_strategy *s, bool gradients)
     return bits ? (double)bits / 8 : msim_weight_bytes(s);
 }
 
-/* A collective of what data parallel ranks share and one of whole experts,
- * which tensor parallel ranks share, too; else one of both. */
+/* A collective of what data parallel ranks share and one of experts, which fewer
+ * or other ranks have; one of both where the same ranks have them. */
 static enum msim_status price_both(double *us, struct msim_pricer *p,
                                    enum msim_collective c, double dense,
                                    double experts,
                                    const struct msim_strategy *s,
                                    struct msim_error *err)
 {
-    bool one = msim_expert_shares(s) == s->tp;
+    bool one = msim_expert_copies_are_usual(s);
     double more;
 
     MSIM_TRY(msim_price_collective(us, p, c, one ? dense + experts : dense,

@@ -513,6 +513,25 @@ static void test_terms__gradients_of_experts(void)
             CHECK((want > 0) == (CASES[i].ranks > 1));
         }
     }
+    /* Shards of experts come from the ranks that have the same, one a node,
+     * beside those of all else, which come from all 8. */
+    s.gpus = s.dp = 8;
+    s.tp = s.etp = 1;
+    s.gpus_a_node = on.gpus_a_node = s.ep = 4;
+    s.nodes = 2;
+    for (s.zero = 2; s.zero < 4; s.zero++) {
+        double experts = 2.0 * 2 * 3 * 512 * 1024, dense, alone;
+        struct msim_terms made;
+
+        CHECK_INT(msim_terms_make(&made, &on, &model, &s, &err), MSIM_OK);
+        CHECK_INT(msim_price_collective(&alone, &on, MSIM_COLL_ALL_GATHER,
+                                        experts, 2, 4, &err),
+                  MSIM_OK);
+        CHECK_INT(msim_price_collective(&dense, &on, MSIM_COLL_ALL_GATHER,
+                                        2.0 * 4 * 512 * 512, 8, 1, &err),
+                  MSIM_OK);
+        CHECK_REL(made.layer_gather_us, alone + dense, 0.1); /* and norms */
+    }
     msim_pricer_release(&on);
     msim_platform_free(platform);
 }
