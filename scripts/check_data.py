@@ -5,8 +5,8 @@
 
 A data-sheet entry has value, unit and source. A fitted cell has how, rows,
 errors on rows fitted on and on rows held back, the range of each size and
-intervals. In a host, a number's own object or one around it has 'source' or
-'how'. Names, aliases and devices belong to one platform each; chains of
+intervals; what a file has beside its fits is as in datasheets.json. In a host,
+a number's own object or one around it has 'source' or 'how'. Names, aliases and devices belong to one platform each; chains of
 'base' end. Prints one line a fault; exit code 1 if there is any.
 """
 
@@ -293,6 +293,22 @@ def check_collectives(path, data):
             fault(path, f"weight '{name}' does not say what it is")
 
 
+def check_facts(path, platforms):
+    """What a file says beside its fits is what msim-fit would write it from."""
+    written = {"schema", "parameters", "cells", "tables"}
+    sheets = {sheet.get("name"): sheet
+              for sheet in (load(path) or {}).get("platforms", [])}
+    for name, data in platforms.items():
+        if name not in sheets:
+            fault(name, f"no facts in {path.name}")
+            continue
+        sheet = sheets[name]
+        for member in (data.keys() | sheet.keys()) - written:
+            if data.get(member) != sheet.get(member):
+                fault(f"{name}.{member}", f"not as in {path.name}, from which "
+                      "msim-fit writes the file again")
+
+
 def main(argv):
     root = pathlib.Path(argv[1]) if len(argv) > 1 else \
         pathlib.Path(__file__).resolve().parent.parent / "data"
@@ -303,6 +319,7 @@ def main(argv):
             platforms[path.stem] = data
             check_platform(path, data)
     check_names(platforms)
+    check_facts(root / "platforms" / "src" / "datasheets.json", platforms)
     laws = load(root / "laws" / "common.json")
     if isinstance(laws, dict):
         check_laws(root / "laws" / "common.json", laws)
