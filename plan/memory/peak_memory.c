@@ -73,6 +73,18 @@ static bool delays(const struct msim_strategy *s)
     return s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
 }
 
+/* Micro batches that an interleaved stage holds, in pieces: those that it
+ * begins with, and the next (Narayanan et al., "Efficient Large-Scale Language
+ * Model Training on GPU Clusters", 2021; Megatron-LM, core/pipeline_parallel/
+ * schedules.py, get_pp_rank_microbatches). */
+static double interleaved(const struct msim_strategy *s, int64_t i)
+{
+    int64_t first = 2 * (s->pp - i - 1) + (s->vp - 1) * s->pp;
+
+    return fmin((double)(first + 1), (double)(s->grad_accum * s->vp)) /
+           (double)s->vp;
+}
+
 /* 1F1B: stage i holds the micro batches that the stages behind it work on.
  * Where gradients of weights run late, as many more wait for them as it takes
  * to have as many in all as there are stages (ZB-H1: Qi et al., "Zero Bubble
@@ -88,11 +100,8 @@ static struct stage stage_of(const struct msim_described *m,
 
     if (delays(s))
         of.delayed = fmin((double)i, (double)s->grad_accum - of.in_flight);
-    /* Interleaved stages hold a little more (Narayanan et al., "Efficient
-     * Large-Scale Language Model Training on GPU Clusters", 2021). */
     if (s->vp > 1)
-        of.in_flight *=
-            1 + ((double)s->pp - 1) / ((double)s->pp * (double)s->vp);
+        of.in_flight = interleaved(s, i);
     return of;
 }
 
