@@ -42,14 +42,15 @@ static struct msim_memory_interval interval_of(const struct msim_steps_run *r,
     return v;
 }
 
-/* Of the residuals of the rows with `pick`; without any: the assumption. */
+/* Of the residuals of the rows with `pick`; without any, and for what is unlike
+ * all of them, at least the assumption. */
 static void set_intervals(struct msim_memory_fit *fit,
                           const struct msim_steps_run *r, const uint8_t *pick,
                           const double *residual)
 {
     struct msim_memory_interval *other = &fit->interval[MSIM_MEMORY_OTHER];
 
-    *other = (struct msim_memory_interval){1, 1};
+    *other = (struct msim_memory_interval){UNKNOWN, UNKNOWN};
     for (int c = 0; c < MSIM_MEMORY_OTHER; c++) {
         fit->interval[c] =
             interval_of(r, pick, residual, (enum msim_memory_class)c);

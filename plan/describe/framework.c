@@ -10,11 +10,11 @@
 
 /* In the order of the words of strategy.h; the first where none is stated. */
 static const struct msim_framework FRAMEWORKS[] = {
-    {"common", 2, 12, 0, false, false, false, MSIM_SPLIT_EVEN},
-    {"deepspeed", 2, 12, 0, false, false, false, MSIM_SPLIT_EVEN},
-    {"megatron", 4, 12, 0, false, false, false, MSIM_SPLIT_EVEN},
-    {"nanotron", 0, 0, 0, true, true, true, MSIM_SPLIT_PARAMETERS},
-    {"pytorch", 2, 12, 4, false, false, false, MSIM_SPLIT_EVEN},
+    {"common", 2, 12, 0, false, false, false, false, MSIM_SPLIT_EVEN},
+    {"deepspeed", 2, 12, 0, false, false, false, false, MSIM_SPLIT_EVEN},
+    {"megatron", 4, 12, 0, false, false, false, false, MSIM_SPLIT_EVEN},
+    {"nanotron", 0, 0, 0, true, true, true, true, MSIM_SPLIT_PARAMETERS},
+    {"pytorch", 2, 12, 4, false, false, false, false, MSIM_SPLIT_EVEN},
 };
 #define COUNT ((int64_t)(sizeof(FRAMEWORKS) / sizeof(*FRAMEWORKS)))
 

@@ -442,6 +442,9 @@ struct msim_framework {
     /* Shards of weights come together behind the optimizer's step, and nothing
      * is computed meanwhile. */
     bool waits_for_weights;
+    /* SiLU and its product with the other half are two kernels: what the first
+     * made is kept. */
+    bool keeps_silu;
     enum msim_stage_split split;
 };
 

@@ -33,7 +33,9 @@
     X(optimizer, 12, "bytes of its optimizer state: Adam, weights in 32 bits") \
     X(temporary, 8, "bytes that the optimizer's step needs beside that")       \
     X(activations, 1, "what is kept for backward, over its least")             \
-    X(gathered, 1, "share of gathered inputs that is kept")                    \
+    X(gathered, 1, "share of what tensor ranks exchange that is held")         \
+    X(pace, 1, "TFLOP of a layer, forward, that let the host go ahead")        \
+    X(pieces, 0.1, "free memory in pieces, of what is kept")                   \
     X(loss, 1, "logits and loss, over one copy in 32 bits")                    \
     X(fixed_gib, 0.5, "all else, GiB")
 

@@ -9,6 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#define TERA 1e12
+/* Between a GPU that is faster than its host and one that is slower. */
+#define STEEP 4
+
 static const char *const NAMES[] = {
 #define X(name, start, text) #name,
     MSIM_MEMORY_CONSTANT_MAP(X)
@@ -65,6 +69,8 @@ struct stage {
     double layers, in_flight;
     double delayed; /* micro batches whose gradients of weights are still to
                        come */
+    double ahead;   /* share of them that the host launches without a wait */
+    bool again;     /* forward passes follow backward ones */
     bool embedding, head;
 };
 
@@ -73,9 +79,20 @@ static bool delays(const struct msim_strategy *s)
     return s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
 }
 
-/* Micro batches that an interleaved stage holds, in pieces: those that it
- * begins with, and the next (Narayanan et al., "Efficient Large-Scale Language
- * Model Training on GPU Clusters", 2021; Megatron-LM, core/pipeline_parallel/
+/*
+ * Of `in_flight` micro batches those that the host launches while the GPU has
+ * yet to send what earlier ones made: a stage sends when the next one receives,
+ * and before the first backward pass nothing makes the host wait. With two in
+ * flight it waits for each; with one stage nothing makes it wait at all.
+ */
+static double ahead_of(const struct msim_strategy *s, double in_flight)
+{
+    return s->pp == 1 ? 1 : fmax(in_flight - 2, 0) / in_flight;
+}
+
+/* Micro batches that an interleaved stage holds, in pieces: those that it begins
+ * with, and the next (Narayanan et al., "Efficient Large-Scale Language Model
+ * Training on GPU Clusters", 2021; Megatron-LM, core/pipeline_parallel/
  * schedules.py, get_pp_rank_microbatches). */
 static double interleaved(const struct msim_strategy *s, int64_t i)
 {
@@ -95,9 +112,11 @@ static struct stage stage_of(const struct msim_described *m,
     struct stage of = {.layers = (double)msim_stage_layers(m, s, i),
                        .in_flight =
                            fmin((double)(s->pp - i), (double)s->grad_accum),
+                       .again = s->grad_accum > s->pp - i,
                        .embedding = i == 0,
                        .head = i + 1 == s->pp};
 
+    of.ahead = ahead_of(s, of.in_flight);
     if (delays(s))
         of.delayed = fmin((double)i, (double)s->grad_accum - of.in_flight);
     if (s->vp > 1)
@@ -150,17 +169,44 @@ static struct held parameters_of(const struct msim_parts *p,
     return h;
 }
 
-/* Bytes that one micro batch keeps in one layer. */
+/*
+ * Share of the layers in flight that were launched before the GPU was there.
+ *
+ * What tensor parallel ranks exchange is whole on each of them: inputs that
+ * were gathered, outputs whose sum is yet to be scattered. Each is free when
+ * its collective is through, but the allocator of PyTorch, which gives memory
+ * out when the host asks, takes it back only then (Tensor.record_stream): of a
+ * host that is ahead, every layer's lie beside one another. It is where nothing
+ * makes it wait, or where a layer takes the GPU longer than the host.
+ */
+static double behind(const struct msim_part *part, const struct stage *of,
+                     const struct msim_memory_constants *c)
+{
+    double flops = 0, slow;
+
+    for (uint32_t i = 0; i < part->n_ops; i++)
+        if (part->ops[i].pass == MSIM_PASS_FORWARD)
+            flops += part->ops[i].work.flops;
+    slow = 1 / (1 + pow(c->pace * TERA / flops, STEEP));
+    return of->ahead + (1 - of->ahead) * slow;
+}
+
+/* Bytes that one micro batch keeps in one layer. Where passes forward follow
+ * passes backward, what those freed is in pieces too small for others. */
 static double kept(const struct msim_part *part, const struct msim_strategy *s,
+                   const struct stage *of,
                    const struct msim_memory_constants *c)
 {
-    double all = part->saved - (1 - fmin(c->gathered, 1)) * part->gathered;
+    double own = part->saved - part->gathered;
 
     if (msim_again_of(s) == MSIM_AGAIN_LAYERS)
         return part->input;
     if (msim_again_of(s) != MSIM_AGAIN_NOTHING)
-        all -= part->saved_selective;
-    return all * c->activations;
+        own -= part->saved_selective;
+    if (part->gathered > 0 && c->gathered > 0)
+        own += behind(part, of, c) * (fmin(c->gathered, 1) * part->gathered +
+                                      (of->again ? c->pieces * own : 0));
+    return own * c->activations;
 }
 
 /* Bytes of all layers of a stage that wait for backward, and of the one that
@@ -199,7 +245,7 @@ static struct activations activations_of(const struct msim_parts *p,
 
     for (uint32_t i = 0; i < p->n && of->layers > 0; i++)
         if (is_layer(&p->part[i])) {
-            double one = kept(&p->part[i], s, c);
+            double one = kept(&p->part[i], s, of, c);
 
             a.waiting += one * p->part[i].layers;
             a.a_layer = fmax(a.a_layer, one);
@@ -222,12 +268,15 @@ static struct msim_memory_constants
 fitted_for(const struct msim_strategy *s, const struct msim_memory_constants *c)
 {
     struct msim_memory_constants own = *c;
+    bool least = s->zero >= 2 || msim_precision_is_narrow(s->precision);
 
-    if (s->zero >= 2 || msim_precision_is_narrow(s->precision))
-        own.activations = own.gathered = own.loss = 1;
+    if (least)
+        own.loss = 1;
     /* Parts list what a stated program keeps. */
-    if (s->technique.compile)
+    if (least || s->technique.compile) {
         own.activations = own.gathered = 1;
+        own.pace = own.pieces = 0;
+    }
     if (s->zero >= 2) {
         own.gradient = 2;
         own.temporary = 4;
@@ -256,6 +305,7 @@ constants_for(const struct msim_strategy *s,
         return fitted_for(s, c);
     own.activations = 1;
     own.gathered = 0;
+    own.pieces = 0;
     own.loss = 3;
     own.temporary = program->temporary;
     own.gradient = program->gradient;

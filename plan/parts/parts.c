@@ -216,6 +216,9 @@ static void activation(struct msim_parts_maker *k, double rows, double width)
                          rows * width, gated, 1);
     msim_parts_pointwise(k, "activation", MSIM_PASS_BACKWARD, variant,
                          rows * width, gated + 1, gated);
+    if (k->m->gated && !k->s->technique.compile &&
+        msim_framework_of(k->s)->keeps_silu)
+        k->part->saved += rows * width * k->each;
     k->part->saved += rows * width * gated * k->each;
     msim_parts_plain_activation(k, rows * width);
 }

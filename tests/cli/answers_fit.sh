@@ -34,6 +34,19 @@ CSV
 fit steps msim-fit-steps "$data" "$folder/jobs.csv" --out "$folder/made/steps.json" \
     --errors "$folder/made/errors.csv" --fits "$folder/made/fits.csv"
 
+# Peaks of one program, of two models: what is unlike them is no surer than an assumption.
+cat >"$folder/peaks.csv" <<'CSV'
+source,status,framework,model,platform,gpus,tp,pp,zero,micro_batch,global_batch,sequence,precision,step_ms,memory_gib
+four,ok,nanotron,nanotron-1b,h100,8,1,1,0,1,64,4096,bf16,1200,37
+four,ok,nanotron,nanotron-1b,h100,8,2,2,1,1,64,4096,bf16,700,9.5
+four,ok,nanotron,nanotron-1b,h100,8,4,1,1,2,64,4096,bf16,800,9.5
+four,ok,nanotron,nanotron-3b,h100,16,1,1,1,1,64,4096,bf16,1500,49
+four,ok,nanotron,nanotron-3b,h100,16,2,4,1,1,64,4096,bf16,1100,16
+four,ok,nanotron,nanotron-3b,h100,16,4,1,0,1,64,4096,bf16,1000,23
+CSV
+fit steps_peaks msim-fit-steps "$data" "$folder/peaks.csv" --out "$folder/made/steps.json" \
+    --errors "$folder/made/errors.csv" --fits "$folder/made/fits.csv"
+
 # Factors of programs: what these took is made up, too.
 et=et/rank-0.json.gz
 cat >"$folder/programs.csv" <<CSV

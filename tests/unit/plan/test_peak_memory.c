@@ -96,6 +96,14 @@ static void test_memory__states_by_program(void)
     }
 }
 
+static struct msim_memory_constants constants(void);
+
+/* Bytes of what SiLU made in a layer. */
+static double layer_silu(const struct msim_strategy *s)
+{
+    return 2 * (double)(s->micro_batch * s->sequence * LLAMA.ffn / s->tp);
+}
+
 /* What tensor parallel ranks gathered is gathered again, not kept: a rank has
  * its rows alone. Fitted programs keep a share. */
 static void test_memory__gathers_again(void)
@@ -115,8 +123,75 @@ static void test_memory__gathers_again(void)
               32 * (layer->saved - layer->gathered), 1e-9);
     msim_framework_default(&s, "nanotron");
     c.gathered = 1;
-    CHECK_REL(msim_memory_of(&LLAMA, &s, &c).activations, 32 * layer->saved,
+    c.pieces = 0;
+    CHECK_REL(msim_memory_of(&LLAMA, &s, &c).activations,
+              32 * (layer->saved + layer_silu(&s)), 1e-9);
+}
+
+/* What a rank of four holds, by the constants, over what its layers keep. */
+static void check_ahead(int64_t stages, int64_t micro_batches, double pace,
+                        double gathered, double pieces)
+{
+    struct msim_memory_constants c = constants();
+    struct msim_strategy s = plain();
+    const struct msim_part *layer;
+    struct msim_parts parts;
+    double own, flops = 0;
+
+    s.tp = 4;
+    s.pp = stages;
+    s.dp = 2;
+    s.grad_accum = micro_batches;
+    msim_parts_make(&parts, &LLAMA, &s);
+    layer = msim_parts_find(&parts, MSIM_PART_DENSE);
+    own = layer->saved - layer->gathered;
+    for (uint32_t i = 0; i < layer->n_ops; i++)
+        if (layer->ops[i].pass == MSIM_PASS_FORWARD)
+            flops += layer->ops[i].work.flops;
+    c.gathered = 0.5;
+    c.pieces = 0.25;
+    c.pace = pace * flops / 1e12;
+    CHECK_REL(msim_memory_of(&LLAMA, &s, &c).activations,
+              1.5 * (double)msim_stage_layers(&LLAMA, &s, 0) *
+                  fmin((double)stages, (double)micro_batches) *
+                  (own * (1 + pieces) + gathered * layer->gathered),
+              1e-6);
+}
+
+/* One stage is not waited for by its host; of four micro batches in flight, two
+ * are launched without a wait, of two none, unless a layer takes the GPU longer
+ * than the host. Freed memory is in pieces once a forward pass follows a
+ * backward one: behind the first micro batch, or behind as many as there are
+ * stages. */
+static void test_memory__the_host_goes_ahead(void)
+{
+    check_ahead(1, 1, 1e3, 0.5, 0);
+    check_ahead(1, 2, 1e3, 0.5, 0.25);
+    check_ahead(2, 8, 1e3, 0, 0);
+    check_ahead(4, 8, 1e3, 0.25, 0.125);
+    check_ahead(4, 4, 1e3, 0.25, 0);
+    check_ahead(4, 3, 1e3, 0.5 / 3, 0);
+    check_ahead(2, 8, 1e-3, 0.5, 0.25);
+    check_ahead(2, 8, 1, 0.25, 0.125);
+    check_ahead(2, 2, 1, 0.25, 0);
+}
+
+/* SiLU's result beside the product, of a program that has two kernels for them;
+ * of another, or of one that is stated, its parts say. */
+static void test_memory__keeps_silu(void)
+{
+    struct msim_strategy s = plain(), other = plain();
+    struct msim_parts parts, common;
+
+    other.technique.framework = 0;
+    msim_parts_make(&parts, &LLAMA, &s);
+    msim_parts_make(&common, &LLAMA, &other);
+    CHECK_REL(parts.part[1].saved - common.part[1].saved, 4096 * 14336 * 2,
               1e-9);
+    s.technique.compile = other.technique.compile = MSIM_STATED_YES;
+    msim_parts_make(&parts, &LLAMA, &s);
+    msim_parts_make(&common, &LLAMA, &other);
+    CHECK_REL(parts.part[1].saved, common.part[1].saved, 0);
 }
 
 /* Pipelines with ZeRO 2 keep all gradients until the last micro batch. */
@@ -425,6 +500,8 @@ int main(void)
     RUN(test_memory__states_by_program);
     RUN(test_memory__stages_keep_gradients);
     RUN(test_memory__gathers_again);
+    RUN(test_memory__the_host_goes_ahead);
+    RUN(test_memory__keeps_silu);
     RUN(test_memory__falls_with_every_technique);
     RUN(test_memory__counts_micro_batches_in_flight);
     RUN(test_memory__the_last_stage_may_hold_most);

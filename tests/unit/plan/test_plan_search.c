@@ -267,6 +267,13 @@ static void test_chance__follows_the_interval(void)
     CHECK_REL(msim_chance_below(20, 20, 20, 20), 1, 1e-9);
 }
 
+/* Of what surely fits. */
+#define ROOMY                                                                  \
+    "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"tokens\": 1e9, "       \
+    "\"platforms\": [{\"name\": \"h100\", \"price_per_gpu_hour\": 2}, "        \
+    "{\"name\": \"a100\", \"price_per_gpu_hour\": 1.2}], "                     \
+    "\"gpus\": [8, 16, 32], \"pp\": [1, 2, 3], \"micro_batch\": 1}"
+
 /* A limit above the best point's time, just so far that another one keeps it
  * surely: the best keeps it as predicted, but not surely. What is recommended
  * does, and costs no less. */
@@ -277,7 +284,7 @@ static void test_search__recommends_what_is_sure(void)
     const struct msim_plan_point *best, *cheaper;
     double cost, days;
 
-    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    REQUIRE(read_text(&spec, ROOMY) == MSIM_OK);
     spec.platforms[1].price = 0.3; /* the slower one is cheapest */
     REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
                              &(struct msim_plan_options){.threads = 1},
