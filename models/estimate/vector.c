@@ -291,6 +291,8 @@ static const char *law_text(const struct msim_work *w)
                                 : "floor + bytes / PCIe rate (pinned memory)";
 }
 
+#define INPUTS "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n"
+
 static void vector_explain(const struct msim_platform *p,
                            const struct msim_work *w, FILE *out)
 {
@@ -304,13 +306,12 @@ static void vector_explain(const struct msim_platform *p,
                  "look-ups: %.6g rows of a table of %.6g, %.6g bytes each",
                  w->u.vector.lookups, w->u.vector.table_rows,
                  w->u.vector.row_bytes);
-    msim_print(out, "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n",
+    msim_print(out, *looked_up ? INPUTS "%s\nlaw: %s\n" : INPUTS "%slaw: %s\n",
                *msim_work_variant(w) ? msim_work_variant(w)
                                      : msim_family_text(w->family),
                msim_vector_bytes(w), (long long)w->u.vector.elems,
                (long long)w->u.vector.rows, (long long)w->u.vector.cols,
-               w->u.vector.strided ? ", not in memory order" : "");
-    msim_print(out, *looked_up ? "%s\nlaw: %s\n" : "%slaw: %s\n", looked_up,
+               w->u.vector.strided ? ", not in memory order" : "", looked_up,
                law_text(w));
     if (is_host_copy(w) || !vector_pick(p, w, &k, &pick))
         return;

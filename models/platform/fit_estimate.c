@@ -264,10 +264,14 @@ void msim_fit_explain(const struct msim_platform *p,
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
     const struct msim_data_sheet *usual = msim_platform_usual(p);
     struct correction by;
-    char whose[160] = "", gap[128] = "";
+    char whose[160] = "", gap[128] = "", constants[512] = "";
+    size_t used = 0;
     double law_us;
 
     carry(p, pick, params);
+    describe(pick, usual, w, x);
+    law_us = c->law->time_us(usual, w, params);
+    correct(p, pick, w, x, msim_interval_outside(c, x), law_us, &by);
     if (!pick->platform)
         snprintf(whose, sizeof(whose),
                  " (a law that all GPUs share, scaled by the data sheet)");
@@ -281,21 +285,20 @@ void msim_fit_explain(const struct msim_platform *p,
                  "(%s)",
                  c->gap.least_us, c->gap.added_us,
                  pick->bare ? "left out" : "kept");
+    for (uint32_t i = 0; i < c->law->n_params; i++)
+        used += (size_t)snprintf(constants + used, sizeof(constants) - used,
+                                 "%s %s %.4g %s", i ? "," : "",
+                                 c->law->params[i].name, params[i],
+                                 c->law->params[i].unit);
     msim_print(out,
                "rows: %u of %s by %s on %s%s\n"
                "error: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
-               "constants:",
+               "constants:%s\n"
+               "time: law %.4g us%s, correction %+.1f %%\n",
                c->rows, c->key, c->framework, c->table, whose, 100 * c->error,
                100 * c->heldout,
-               pick->platform ? "held-out rows" : "held-out GPUs");
-    for (uint32_t i = 0; i < c->law->n_params; i++)
-        msim_print(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
-                   params[i], c->law->params[i].unit);
-    describe(pick, usual, w, x);
-    law_us = c->law->time_us(usual, w, params);
-    correct(p, pick, w, x, msim_interval_outside(c, x), law_us, &by);
-    msim_print(out, "\ntime: law %.4g us%s, correction %+.1f %%\n", law_us, gap,
-               100 * (exp(by.log) - 1));
+               pick->platform ? "held-out rows" : "held-out GPUs", constants,
+               law_us, gap, 100 * (exp(by.log) - 1));
     if (is_clocked(p))
         explain_clock(p, c->law, w, params, law_us, out);
     if (msim_interval_outside(c, x) > 0)

@@ -28,10 +28,11 @@ static struct rows rows_of(const struct msim_plan *plan)
     return r;
 }
 
-/* What stands above the pieces of a bar, and its begin. */
-static void put_label(const struct msim_plan_point *p,
-                      const struct msim_spec *spec, const char *figure,
-                      FILE *out)
+/* A point's bar: `values` of the parts, out of `whole`, and `marks` on them. */
+static void put_bar(const struct msim_plan_point *p,
+                    const struct msim_spec *spec, const char *figure,
+                    const char *const *names, const double *values,
+                    double whole, const char *marks, FILE *out)
 {
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
@@ -42,15 +43,16 @@ static void put_label(const struct msim_plan_point *p,
                     "<div class=stack>",
                     p->strategy.gpus, spec->platforms[p->platform].name, figure,
                     strategy);
-}
+    for (uint32_t i = 0; names[i]; i++) {
+        double percent = 100 * (values[i] / whole);
 
-static void put_piece(const char *name, double share, uint32_t color, FILE *out)
-{
-    if (share > 0)
-        msim_html_print(out,
-                        "<i title=\"%s, %.1f %%\" "
-                        "style=\"width:%.2f%%;background:%s\"></i>",
-                        name, 100 * share, 100 * share, msim_plan_color(color));
+        if (percent > 0)
+            msim_html_print(out,
+                            "<i title=\"%s, %.1f %%\" "
+                            "style=\"width:%.2f%%;background:%s\"></i>",
+                            names[i], percent, percent, msim_plan_color(i));
+    }
+    fprintf(out, "%s</div>\n", marks);
 }
 
 /* Names of the parts that some row shows, with the figures of the first, in a
@@ -109,10 +111,8 @@ void msim_plan_page_steps(const struct msim_plan *plan,
     fputs("<section><h2>Where a step goes</h2>\n", out);
     for (uint32_t k = 0; k < r.n; k++) {
         msim_plan_time_text(r.of[k]->us, time, sizeof(time));
-        put_label(r.of[k], spec, time, out);
-        for (uint32_t i = 0; plan->step_parts[i]; i++)
-            put_piece(plan->step_parts[i], step_share(r.of[k], i), i, out);
-        fputs("</div>\n", out);
+        put_bar(r.of[k], spec, time, plan->step_parts, r.of[k]->part_us,
+                r.of[k]->us, "", out);
     }
     put_key(&r, plan->step_parts, step_share, step_text, out);
     msim_plan_exchange_text(spec, r.of[0], exchange, sizeof(exchange));
@@ -151,19 +151,17 @@ static double axis_of(const struct rows *r)
     return 1.02 * (room < 2 * most ? fmax(room, most) : most);
 }
 
-static void put_memory(const struct msim_plan *plan,
-                       const struct msim_plan_point *p, double axis, FILE *out)
+/* The interval of a peak, and the room where it is on the axis. */
+static void memory_marks(const struct msim_plan_point *p, double axis,
+                         char text[160])
 {
-    char room[64] = "";
+    size_t used = (size_t)snprintf(
+        text, 160, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
+        100 * p->low_gib / axis, 100 * (p->high_gib - p->low_gib) / axis);
 
-    for (uint32_t i = 0; plan->memory_parts[i]; i++)
-        put_piece(plan->memory_parts[i], p->part_gib[i] / axis, i, out);
     if (p->room_gib < axis)
-        snprintf(room, sizeof(room), "<s style=\"left:%.2f%%\"></s>",
+        snprintf(text + used, 160 - used, "<s style=\"left:%.2f%%\"></s>",
                  100 * p->room_gib / axis);
-    fprintf(out, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>%s</div>\n",
-            100 * p->low_gib / axis, 100 * (p->high_gib - p->low_gib) / axis,
-            room);
 }
 
 void msim_plan_page_memory(const struct msim_plan *plan,
@@ -171,7 +169,7 @@ void msim_plan_page_memory(const struct msim_plan *plan,
 {
     struct rows r = rows_of(plan);
     double axis = axis_of(&r);
-    char figure[96], peak[32];
+    char figure[96], peak[32], marks[160];
 
     if (!r.n || isnan(r.of[0]->peak_gib))
         return;
@@ -184,8 +182,9 @@ void msim_plan_page_memory(const struct msim_plan *plan,
         msim_plan_memory_text(p->peak_gib, peak, sizeof(peak));
         snprintf(figure, sizeof(figure), "%s of %.1f GiB%s", peak, p->room_gib,
                  p->fits == MSIM_FITS_EDGE ? "?" : "");
-        put_label(p, spec, figure, out);
-        put_memory(plan, p, axis, out);
+        memory_marks(p, axis, marks);
+        put_bar(p, spec, figure, plan->memory_parts, p->part_gib, axis, marks,
+                out);
     }
     put_key(&r, plan->memory_parts, memory_share, memory_text, out);
     msim_html_print(

@@ -69,6 +69,9 @@ static void fill(struct texts *t, const struct msim_plan *plan,
         snprintf(t->gib, sizeof(t->gib), "%.1f", s->peak_gib);
 }
 
+#define ROW "%8s %10s %6s %8s %9s %6" PRId64 " %-14s %s\n"
+#define NOT "         not simulated: "
+
 void msim_plan_simulated_text(const struct msim_plan *plan,
                               const struct msim_spec *spec, FILE *out)
 {
@@ -88,11 +91,10 @@ void msim_plan_simulated_text(const struct msim_plan *plan,
         const struct msim_plan_point *p = &plan->points[s->point];
 
         fill(&t, plan, s, spec);
-        msim_print(out, "%8s %10s %6s %8s %9s %6" PRId64 " %-14s %s\n", t.law,
+        msim_print(out, s->known ? ROW "%s" : ROW NOT "%s\n", t.law,
                    t.simulated, t.factor, t.law_gib, t.gib, p->strategy.gpus,
-                   spec->platforms[p->platform].name, t.strategy);
-        if (!s->known)
-            msim_print(out, "         not simulated: %s\n", s->why);
+                   spec->platforms[p->platform].name, t.strategy,
+                   s->known ? "" : s->why);
     }
     rival = rival_of(plan);
     if (!rival)

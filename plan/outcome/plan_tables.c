@@ -181,6 +181,12 @@ static void put_row(const struct shape *t, const struct msim_plan_point *p,
     fputs("</td></tr>\n", out);
 }
 
+/* Of a table, and of its section, which ends with `legend`. */
+static void put_end(const char *legend, FILE *out)
+{
+    fprintf(out, "</tbody></table></div>%s</section>\n", legend);
+}
+
 static uint32_t columns_of(const struct shape *t)
 {
     uint32_t n = 0;
@@ -217,12 +223,13 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
             put_row(&t, &plan->points[plan->best_of[i]], spec, out);
         else
             put_none(&t, plan, spec, i, out);
-    fputs("</tbody></table></div></section>\n", out);
+    put_end("", out);
 }
 
 #define LEGEND                                                                 \
-    "</tbody></table></div>\n<p class=soft>Small figures: the 90 % interval. " \
-    "\"?\": the GPU's memory lies inside the interval of the peak."
+    "\n<p class=soft>Small figures: the 90 % interval. \"?\": the GPU's "      \
+    "memory "                                                                  \
+    "lies inside the interval of the peak."
 
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out)
@@ -238,9 +245,9 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
              spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         put_row(&t, &plan->points[plan->frontier[i]], spec, out);
-    fputs(t.has[CHANCE] ? LEGEND
-              " \"limits kept\": the chance that the limits of time "
-              "and cost are kept.</p></section>\n"
-                        : LEGEND "</p></section>\n",
-          out);
+    put_end(t.has[CHANCE] ? LEGEND
+                " \"limits kept\": the chance that the limits of time "
+                "and cost are kept.</p>"
+                          : LEGEND "</p>",
+            out);
 }

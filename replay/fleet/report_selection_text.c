@@ -3,6 +3,7 @@
  */
 #include "core/base/containers.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 #include "replay/fleet/fleet.h"
 
@@ -108,68 +109,95 @@ static void main_kinds(const double *share, char text[MAIN_COLUMNS + 1])
     }
 }
 
+struct chosen {
+    char job[NAME_BYTES], kinds[MAIN_COLUMNS + 1];
+    double weight, stands_for;
+    int64_t jobs;
+};
+
+#define PERCENT(record, member, title, columns)                                \
+    MSIM_COLUMN(record, member, NULL, .heading = title, .gap = 1,              \
+                .width = (columns), .unit = 100, .decimals = 1, .after = " %")
+static const struct msim_column CHOSEN[] = {
+    MSIM_COLUMN(struct chosen, job, NULL, .heading = "job",
+                .type = MSIM_COLUMN_CELL, .gap = 2, .width = -NAME_COLUMNS),
+    PERCENT(struct chosen, weight, "weight", 8),
+    PERCENT(struct chosen, stands_for, "stands for", 11),
+    MSIM_COLUMN(struct chosen, jobs, NULL, .heading = "jobs",
+                .type = MSIM_COLUMN_COUNT, .gap = 1, .width = 5),
+    MSIM_COLUMN(struct chosen, kinds, NULL, .heading = "its time",
+                .type = MSIM_COLUMN_CELL, .gap = 2)};
+
 static void write_chosen(const struct msim_selection *s, FILE *out)
 {
-    msim_print(out, "\n  %-*s %8s %11s %5s  %s\n", NAME_COLUMNS, "job",
-               "weight", "stands for", "jobs", "its time");
+    putc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(CHOSEN));
     for (uint32_t c = 0; c < s->n; c++) {
         const struct msim_chosen *of = &s->chosen[c];
         const struct msim_fleet_job *job = &s->fleet->jobs[of->job];
-        char name[NAME_BYTES], kinds[MAIN_COLUMNS + 1];
-        unsigned columns = msim_format_name(
-            name, sizeof(name), short_name(s, job->name), NAME_COLUMNS);
+        struct chosen row = {.weight = of->weight,
+                             .stands_for = of->stands_for,
+                             .jobs = of->jobs};
 
-        main_kinds(job->share, kinds);
-        msim_print(out, "  %s%*s %6.1f %% %9.1f %% %5u  %s\n", name,
-                   (int)(NAME_COLUMNS - columns), "", 100 * of->weight,
-                   100 * of->stands_for, of->jobs, kinds);
+        (void)msim_format_name(row.job, sizeof(row.job),
+                               short_name(s, job->name), NAME_COLUMNS);
+        main_kinds(job->share, row.kinds);
+        msim_record_text(out, MSIM_COLUMNS(CHOSEN), &row);
     }
 }
+
+struct kind {
+    const char *name;
+    double fleet, selection, difference;
+};
+
+static const struct msim_column KINDS[] = {
+    MSIM_COLUMN(struct kind, name, NULL, .heading = "time of",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -12),
+    PERCENT(struct kind, fleet, "fleet", 9),
+    PERCENT(struct kind, selection, "selection", 11),
+    MSIM_COLUMN(struct kind, difference, NULL, .heading = "difference",
+                .gap = 1, .width = 11, .unit = 100, .decimals = 1,
+                .style = '+')};
 
 static void write_kinds(const struct msim_selection *s, FILE *out)
 {
     struct msim_kind_row rows[MSIM_FAMILY_COUNT + 1];
     uint32_t n = msim_selection_kinds(s, rows);
 
-    msim_print(out, "\n  %-12s %9s %11s %11s\n", "time of", "fleet",
-               "selection", "difference");
+    putc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(KINDS));
     for (uint32_t i = 0; i < n; i++)
-        msim_print(out, "  %-12s %7.1f %% %9.1f %% %+11.1f\n",
-                   msim_time_kind_text(rows[i].kind), 100 * rows[i].fleet,
-                   100 * rows[i].selection,
-                   100 * (rows[i].selection - rows[i].fleet));
-}
-
-/* What a job counts for. */
-static void write_weights(const struct msim_fleet *fleet, FILE *out)
-{
-    if (!strcmp(fleet->weighed_by, "job"))
-        fputs("\nEvery job weighs the same", out);
-    else if (!strcmp(fleet->weighed_by, "traced time"))
-        fputs("\nJobs weigh their traced time", out);
-    else
-        msim_print(out, "\nJobs weigh what '%s' says", fleet->weighed_by);
+        msim_record_text(out, MSIM_COLUMNS(KINDS),
+                         &(struct kind){msim_time_kind_text(rows[i].kind),
+                                        rows[i].fleet, rows[i].selection,
+                                        rows[i].selection - rows[i].fleet});
 }
 
 static void write_fleet(const struct msim_selection *s, FILE *out)
 {
     const struct msim_fleet *fleet = s->fleet;
-    char folder[NAME_BYTES], name[512];
+    const char *by = fleet->weighed_by; /* what a job counts for */
+    char folder[NAME_BYTES], name[512], cpu[48] = "", left[32] = "";
     size_t len = common_folders(fleet);
     uint32_t on_cpu = 0;
 
     for (uint32_t i = 0; i < fleet->n_jobs; i++)
         on_cpu += !fleet->jobs[i].time.gpus;
-    write_weights(fleet, out);
     if (on_cpu)
-        fprintf(out, "; of %u the device is the CPU", on_cpu);
+        snprintf(cpu, sizeof(cpu), "; of %u the device is the CPU", on_cpu);
     if (fleet->n_left_out)
-        fprintf(out, "; %u left out", fleet->n_left_out);
+        snprintf(left, sizeof(left), "; %u left out", fleet->n_left_out);
+    msim_print(out,
+               !strcmp(by, "job") ? "\nEvery job weighs the same%.0s%s%s"
+               : !strcmp(by, "traced time")
+                   ? "\nJobs weigh their traced time%.0s%s%s"
+                   : "\nJobs weigh what '%s' says%s%s",
+               by, cpu, left);
     snprintf(name, sizeof(name), "%.*s", (int)len, fleet->jobs[0].name);
     msim_format_name(folder, sizeof(folder), name, NAME_COLUMNS);
-    if (len)
-        msim_print(out, ".\nTheir names go on from %s", folder);
-    fputs(".\n", out);
+    msim_print(out, len ? ".\nTheir names go on from %s.\n" : ".%.0s\n",
+               folder);
 }
 
 enum msim_status msim_selection_text(const struct msim_selection *s, FILE *out)

@@ -3,6 +3,7 @@
  */
 #include "core/base/containers.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "replay/run/replay_plan.h"
 
 #include <inttypes.h>
@@ -25,52 +26,87 @@ static const char *device_name(const struct msim_replay *r)
     return name ? name : "a device";
 }
 
+/* A row of any table. */
+struct line {
+    const char *name;
+    int64_t ops;
+    double of_ops, us, of_us; /* shares of 100 */
+    const char *run;
+};
+
+#define NAME(title, columns)                                                   \
+    MSIM_COLUMN(struct line, name, NULL, .heading = title,                     \
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -(columns))
+#define OPS(title)                                                             \
+    MSIM_COLUMN(struct line, ops, NULL, .heading = title,                      \
+                .type = MSIM_COLUMN_COUNT, .gap = 1, .width = 9)
+#define SHARE(member)                                                          \
+    MSIM_COLUMN(struct line, member, NULL, .heading = "share", .gap = 1,       \
+                .width = 7, .decimals = 1, .after = "%")
+#define MS                                                                     \
+    MSIM_COLUMN(struct line, us, NULL, .heading = "ms", .gap = 1, .width = 12, \
+                .decimals = 3, .unit = 1e-3)
+static const struct msim_column RUNS[] = {NAME("run", 8), OPS("operators"),
+                                          SHARE(of_ops), MS, SHARE(of_us)};
+static const struct msim_column FAMILIES[] = {
+    NAME("family", 12), OPS("operators"), MS, SHARE(of_us)};
+static const struct msim_column CALLED[] = {
+    MSIM_COLUMN(struct line, name, NULL, .heading = "operator",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -38, .most = 38),
+    OPS("calls"), MS,
+    MSIM_COLUMN(struct line, run, NULL, .heading = "run",
+                .type = MSIM_COLUMN_TEXT, .gap = 2)};
+
+#define STEP                                                                   \
+    "measured %.3f ms a step (%.3f to %.3f, %" PRIu32                          \
+    " iterations) on %s\nof the mean, operators %.3f ms, between them %.3f "   \
+    "ms\n"
+
 static void write_first(const struct msim_replay *r, FILE *out)
 {
     const struct msim_replay_figures *f = r->figures;
-    uint32_t n = r->plan->ops.n;
+    char together[128] = "";
 
-    msim_print(out,
-               "measured %.3f ms a step (%.3f to %.3f, %" PRIu32
-               " iterations) on %s\n",
-               f->step.us / 1e3, f->step.low_us / 1e3, f->step.high_us / 1e3,
-               r->runs->n, device_name(r));
-    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n",
-            f->sum_us / 1e3, f->gap_us / 1e3);
     if (f->together_us > 0)
-        msim_print(out,
-                   "each alone, with %s caches; in a row, with nothing between "
-                   "them, %.3f ms\n\n",
-                   r->warm ? "warm" : "cold", f->together_us / 1e3);
-    else
-        fputc('\n', out);
-    msim_print(out, "  %-8s %9s %7s %12s %7s\n", "run", "operators", "share",
-               "ms", "share");
+        snprintf(together, sizeof(together),
+                 "each alone, with %s caches; in a row, with nothing between "
+                 "them, %.3f ms",
+                 r->warm ? "warm" : "cold", f->together_us / 1e3);
+    msim_print(out, *together ? STEP "%s\n\n" : STEP "%s\n", f->step.us / 1e3,
+               f->step.low_us / 1e3, f->step.high_us / 1e3, r->runs->n,
+               device_name(r), f->sum_us / 1e3, f->gap_us / 1e3, together);
+    msim_record_text_head(out, MSIM_COLUMNS(RUNS));
     for (int h = 0; h < MSIM_RUN_HOWS; h++)
-        msim_print(out, "  %-8s %9" PRIu32 " %6.1f%% %12.3f %6.1f%%\n",
-                   msim_run_how_text((enum msim_run_how)h), f->how[h].ops,
-                   share(f->how[h].ops, n), f->how[h].us / 1e3,
-                   share(f->how[h].us, f->sum_us));
+        msim_record_text(
+            out, MSIM_COLUMNS(RUNS),
+            &(struct line){.name = msim_run_how_text((enum msim_run_how)h),
+                           .ops = f->how[h].ops,
+                           .of_ops = share(f->how[h].ops, r->plan->ops.n),
+                           .us = f->how[h].us,
+                           .of_us = share(f->how[h].us, f->sum_us)});
 }
 
 static void write_families(const struct msim_replay *r, FILE *out)
 {
     const struct msim_replay_figures *f = r->figures;
 
-    msim_print(out, "\n  %-12s %9s %12s %7s\n", "family", "operators", "ms",
-               "share");
+    putc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(FAMILIES));
     for (int i = 0; i < MSIM_FAMILY_COUNT; i++)
         if (f->family[i].ops)
-            msim_print(out, "  %-12s %9" PRIu32 " %12.3f %6.1f%%\n",
-                       msim_family_text((enum msim_family)i), f->family[i].ops,
-                       f->family[i].us / 1e3,
-                       share(f->family[i].us, f->sum_us));
+            msim_record_text(
+                out, MSIM_COLUMNS(FAMILIES),
+                &(struct line){.name = msim_family_text((enum msim_family)i),
+                               .ops = f->family[i].ops,
+                               .us = f->family[i].us,
+                               .of_us = share(f->family[i].us, f->sum_us)});
 }
 
 /* ---- names --------------------------------------------------------------- */
 
 struct name {
-    uint32_t name, ops;
+    uint32_t name;
+    int64_t ops;
     double us;
     uint8_t how;
     const char *why;
@@ -116,16 +152,19 @@ static void write_names(const struct msim_replay *r, FILE *out)
     }
     if (n > 0)
         qsort(names, n, sizeof(*names), longest_first);
-    msim_print(out, "\n  %-38s %9s %12s  %s\n", "operator", "calls", "ms",
-               "run");
+    putc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(CALLED));
     for (uint32_t i = 0; i < n && i < LONGEST; i++)
-        msim_print(out, "  %-38.38s %9" PRIu32 " %12.3f  %s\n",
-                   msim_trace_text(p->trace, names[i].name), names[i].ops,
-                   names[i].us / 1e3,
-                   msim_run_how_text((enum msim_run_how)names[i].how));
+        msim_record_text(
+            out, MSIM_COLUMNS(CALLED),
+            &(struct line){
+                .name = msim_trace_text(p->trace, names[i].name),
+                .ops = names[i].ops,
+                .us = names[i].us,
+                .run = msim_run_how_text((enum msim_run_how)names[i].how)});
     for (uint32_t i = 0; i < n; i++)
         if (names[i].how == MSIM_RUN_NOT)
-            msim_print(out, "  not run: %" PRIu32 " x %.38s: %s\n",
+            msim_print(out, "  not run: %" PRId64 " x %.38s: %s\n",
                        names[i].ops, msim_trace_text(p->trace, names[i].name),
                        names[i].why);
     free(names);
@@ -136,23 +175,26 @@ static void write_names(const struct msim_replay *r, FILE *out)
 static void write_system(const struct msim_replay *r, FILE *out)
 {
     const struct msim_replay_figures *f = r->figures;
-    double rss = msim_replay_metric(f, "rss_bytes");
-    double faults = msim_replay_metric(f, "page_faults");
-    double busy = msim_replay_metric(f, "busy");
-    double power = msim_replay_metric(f, "power_w_after");
+    const struct {
+        const char *what;
+        double value;
+        int decimals;
+        const char *unit;
+    } of[] = {
+        {"cores used", 100 * f->utilization, 1, "%"},
+        {"busy", 100 * msim_replay_metric(f, "busy"), 1, "%"},
+        {"memory", msim_replay_metric(f, "rss_bytes") / (1 << 20), 0, " MiB"},
+        {"page faults", msim_replay_metric(f, "page_faults"), 0, ""},
+        {"power", msim_replay_metric(f, "power_w_after"), 0, " W"}};
+    char text[256] = "";
+    size_t used = 0;
 
-    fprintf(out, "\n  system");
-    if (isfinite(f->utilization))
-        fprintf(out, "  cores used %.1f%%", 100 * f->utilization);
-    if (isfinite(busy))
-        fprintf(out, "  busy %.1f%%", 100 * busy);
-    if (isfinite(rss))
-        fprintf(out, "  memory %.0f MiB", rss / (1 << 20));
-    if (isfinite(faults))
-        fprintf(out, "  page faults %.0f", faults);
-    if (isfinite(power))
-        fprintf(out, "  power %.0f W", power);
-    fprintf(out, "\n");
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        if (isfinite(of[i].value))
+            used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                     "  %s %.*f%s", of[i].what, of[i].decimals,
+                                     of[i].value, of[i].unit);
+    msim_print(out, "\n  system%s\n", text);
     if (r->runs->counters_error[0])
         msim_print(out, "  no processor counters: %s\n",
                    r->runs->counters_error);

@@ -67,7 +67,7 @@ replay/fold          : core/base core/trace core/lives replay/program :
 replay/emit          : core/base core/trace core/lives replay/program replay/fold :
 replay/fleet         : core/ :
 replay/validate      : core/ :
-replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
+replay/run           : core/base core/record core/trace core/work/ profilers profilers/ask replay/program :
 predict              : core/ models/ predict/carry predict/memory predict/groups predict/learn predict/usage :
 predict/usage        : core/ models/ :
 predict/carry        : core/ models/ :
