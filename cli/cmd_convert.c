@@ -186,10 +186,7 @@ static enum msim_status print_json(const struct answer *a,
     const struct msim_chakra_summary *s = &a->summary;
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, stdout);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/conversion/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, stdout, "mystique-sim/conversion/1");
     msim_json_open(&j, "files", '[', true);
     for (uint32_t i = 0; i < a->n; i++) {
         msim_json_open(&j, NULL, '{', false);
@@ -209,7 +206,6 @@ static enum msim_status print_json(const struct answer *a,
         msim_json_text(&j, NULL, job->warnings[i]);
     for (uint32_t i = 0; i < n_dropped; i++)
         msim_json_text(&j, NULL, dropped[i]);
-    msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

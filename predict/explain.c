@@ -215,10 +215,7 @@ static enum msim_status show_json(const struct explaining *x, FILE *out)
     struct msim_json j;
 
     msim_clock_text(msim_platform_clock(x->to->platform), clock, sizeof(clock));
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/explanation/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/explanation/1");
     msim_json_text(&j, "platform", msim_platform_name(x->to->platform));
     msim_json_text(&j, "clock", *clock ? clock : NULL);
     msim_json_text(&j, "asked", x->asked);
@@ -228,7 +225,6 @@ static enum msim_status show_json(const struct explaining *x, FILE *out)
         MSIM_TRY(put_work(&j, x, &x->seen[i]));
     msim_json_close(&j);
     msim_json_unsigned(&j, "calls_of_other_shapes", x->more);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -40,7 +40,6 @@ static enum msim_status end_line(struct msim_json *j, FILE *out,
 {
     enum msim_status status;
 
-    msim_json_close(j);
     status = msim_json_end(j);
     if (status == MSIM_OK && fflush(out) == 0)
         return MSIM_OK;

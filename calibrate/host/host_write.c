@@ -339,7 +339,6 @@ static enum msim_status write_all(struct msim_json *j,
     write_calls(j, f);
     write_classes(j, f);
     MSIM_TRY(write_operators(j, p));
-    msim_json_close(j);
     return msim_json_end(j);
 }
 

@@ -7,10 +7,7 @@
 
 static void begin(struct msim_json *j, FILE *out, const char *schema)
 {
-    msim_json_begin(j, msim_sink_file, out);
-    msim_json_open(j, NULL, '{', true);
-    msim_json_text(j, "schema", schema);
-    msim_json_text(j, "version", MSIM_VERSION);
+    msim_json_document(j, msim_sink_file, out, schema);
 }
 
 static void put_score(struct msim_json *j, const struct msim_cal_score *s)
@@ -43,7 +40,6 @@ enum msim_status msim_cal_left_json(FILE *out, const struct msim_cal_left *left)
     for (uint32_t i = 0; scores && i < scores->n; i++)
         put_score(&j, &scores->list[i]);
     msim_json_close(&j);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 
@@ -69,6 +65,5 @@ enum msim_status msim_cal_questions_end(struct msim_json *j, double seconds)
 {
     msim_json_close(j);
     msim_json_number(j, "seconds", seconds);
-    msim_json_close(j);
     return msim_json_end(j);
 }

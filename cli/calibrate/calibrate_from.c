@@ -72,10 +72,7 @@ static enum msim_status print_json(const struct msim_learned *l,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, stdout);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/evidence/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, stdout, "mystique-sim/evidence/1");
     msim_json_text(&j, "platform", out);
     msim_json_text(&j, "base", l->base);
     msim_json_bool(&j, "base_is_nearest", l->nearest);
@@ -87,7 +84,6 @@ static enum msim_status print_json(const struct msim_learned *l,
     msim_json_open(&j, "traces", '[', true);
     for (uint32_t i = 0; i < l->n_traces; i++)
         put_trace(&j, &l->traces[i]);
-    msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -99,10 +99,7 @@ static enum msim_status print_json(const struct msim_synth_result *made,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, stdout);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/synthesis/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, stdout, "mystique-sim/synthesis/1");
     msim_json_text(&j, "model", o->model->name);
     msim_json_text(&j, "folder", folder);
     msim_json_unsigned(&j, "traces", made->files);
@@ -110,7 +107,6 @@ static enum msim_status print_json(const struct msim_synth_result *made,
     msim_json_integer(&j, "ranks_a_file", made->ranks_a_file);
     msim_json_unsigned(&j, "nodes", made->nodes);
     msim_json_text(&j, "assumed", *assumed ? assumed : NULL);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

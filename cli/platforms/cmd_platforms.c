@@ -166,7 +166,6 @@ static enum msim_status list_all(const char *data, bool json,
     msim_json_open(&j, "platforms", '[', true);
     status = list_names(data, &j, err);
     msim_json_close(&j);
-    msim_json_close(&j);
     ended = msim_json_end(&j);
     return status == MSIM_OK ? ended : status;
 }

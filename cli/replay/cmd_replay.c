@@ -168,7 +168,6 @@ static enum msim_status report(const struct msim_replay *r,
     msim_json_open(&j, NULL, '{', true);
     msim_replay_write_json(r, &j);
     msim_report_json_import(&j, "import", job->files, job->n_files, false);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -59,7 +59,6 @@ static enum msim_status print_json(const struct msim_tuned *t)
     msim_json_close(&j);
     add_error(&j, "error_before", &t->before);
     add_error(&j, "error", &t->after);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

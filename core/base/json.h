@@ -141,7 +141,6 @@ enum msim_status msim_json_show(const cJSON *json, FILE *out);
  *     msim_json_begin(&j, sink, ctx);
  *     msim_json_open(&j, NULL, '{', true);
  *     msim_json_text(&j, "name", "x");
- *     msim_json_close(&j);
  *     status = msim_json_end(&j);
  */
 
@@ -166,6 +165,10 @@ struct msim_json {
 void msim_json_begin(struct msim_json *j,
                      enum msim_status (*sink)(void *, const char *, size_t),
                      void *ctx);
+/* The same, and an object is open that says its schema, and our version. */
+void msim_json_document(struct msim_json *j,
+                        enum msim_status (*sink)(void *, const char *, size_t),
+                        void *ctx, const char *schema);
 /* A sink that writes to the FILE that is its `ctx`. */
 enum msim_status msim_sink_file(void *ctx, const char *bytes, size_t n);
 
@@ -188,7 +191,7 @@ void msim_json_value(struct msim_json *j, const char *key, const char *json);
  * is not a whole number of nanoseconds. */
 void msim_json_time(struct msim_json *j, const char *key, msim_ps time);
 
-/* Flush, end the last line, and say how it went. */
+/* Close the outermost object or array, end its line, and say how it went. */
 MSIM_MUST_CHECK
 enum msim_status msim_json_end(struct msim_json *j);
 

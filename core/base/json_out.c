@@ -160,6 +160,16 @@ void msim_json_begin(struct msim_json *j,
     j->used = 0;
 }
 
+void msim_json_document(struct msim_json *j,
+                        enum msim_status (*sink)(void *, const char *, size_t),
+                        void *ctx, const char *schema)
+{
+    msim_json_begin(j, sink, ctx);
+    msim_json_open(j, NULL, '{', true);
+    msim_json_text(j, "schema", schema);
+    msim_json_text(j, "version", MSIM_VERSION);
+}
+
 enum msim_status msim_sink_file(void *ctx, const char *bytes, size_t n)
 {
     return fwrite(bytes, 1, n, ctx) == n ? MSIM_OK : MSIM_EWRITE;
@@ -248,7 +258,9 @@ void msim_json_time(struct msim_json *j, const char *key, msim_ps time)
 
 enum msim_status msim_json_end(struct msim_json *j)
 {
-    assert(j->depth == 0);
+    assert(j->depth <= 1);
+    if (j->depth)
+        msim_json_close(j);
     put(j, "\n", 1);
     flush(j);
     return j->status;

@@ -118,7 +118,6 @@ static enum msim_status print_groups(struct msim_chakra_messages *m,
             msim_json_unsigned(&j, "group_size", g->size);
         msim_json_close(&j);
     }
-    msim_json_close(&j);
     MSIM_TRY(msim_json_end(&j));
     while (m->groups.n && ((char *)m->groups.data)[m->groups.n - 1] == '\n')
         m->groups.n--;

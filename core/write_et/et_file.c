@@ -185,6 +185,5 @@ enum msim_status msim_et_file_end(struct msim_json *j)
     msim_et_file_node(j, &root);
     msim_json_close(j);
     msim_json_integer(j, "finish_ts", 1);
-    msim_json_close(j);
     return msim_json_end(j);
 }

@@ -260,7 +260,6 @@ enum msim_status msim_et_groups_text(char **text, const struct msim_trace *t)
     msim_json_begin(&j, msim_sink_file, out);
     msim_json_open(&j, NULL, '[', false);
     put_groups(&j, t, &n);
-    msim_json_close(&j);
     status = msim_json_end(&j);
     if (fclose(out) != 0)
         status = MSIM_ENOMEM;

@@ -366,10 +366,7 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/plan/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/plan/1");
     msim_json_text(&j, spec->traced ? "trace" : "model", spec->name);
     msim_json_unsigned(&j, "points", plan->looked_at);
     msim_json_unsigned(&j, "feasible", plan->n);
@@ -392,7 +389,6 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     msim_json_open(&j, "frontier", '[', true);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         json_point(&j, NULL, plan, &plan->points[plan->frontier[i]], spec);
-    msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

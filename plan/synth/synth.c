@@ -121,7 +121,6 @@ describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
         }
     if (!spans)
         msim_et_file_group(&j, &job);
-    msim_json_close(&j);
     status = msim_json_end(&j);
     if (fclose(out) != 0)
         status = MSIM_ENOMEM;

@@ -61,10 +61,7 @@ enum msim_status msim_synth_manifest(struct msim_folder *folder,
     struct msim_json j;
 
     MSIM_TRY(msim_folder_file(&file, folder, "synth.json", err));
-    msim_json_begin(&j, msim_file_write, file);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/synth/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_file_write, file, "mystique-sim/synth/1");
     msim_json_text(&j, "model", o->model->name);
     msim_json_open(&j, "strategy", '{', false);
     msim_strategy_json(&j, s);
@@ -73,6 +70,5 @@ enum msim_status msim_synth_manifest(struct msim_folder *folder,
     msim_json_integer(&j, "ranks", s->gpus);
     msim_json_integer(&j, "ranks_a_file", a_file);
     write_description(&j, o);
-    msim_json_close(&j);
     return msim_file_close(file, msim_json_end(&j), err);
 }

@@ -44,40 +44,45 @@ static void text_row(const struct msim_job_scenario *r, int width, FILE *out)
     double share = 100 / r->step.us;
     char guards[MSIM_GUARD_WORDS];
 
-    msim_print(out, "%-*.*s ", width, width, r->name);
     if (*r->reason) {
-        msim_print(out, "no prediction: %s\n", r->reason);
+        msim_print(out, "%-*.*s no prediction: %s\n", width, width, r->name,
+                   r->reason);
         return;
     }
     msim_format_time(step, r->step.us);
     msim_guard_words(r->marks, guards);
-    msim_print(
-        out,
-        "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
-        "%8.1f  %s%s%s\n",
-        step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
-        b.compute * share, b.communication * share, b.copies * share,
-        b.host * share, b.idle * share, r->memory.at.most / MSIM_GIB,
-        msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
+    msim_print(out,
+               "%-*.*s %12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f "
+               "%5.1f %5.1f "
+               "%8.1f  %s%s%s\n",
+               width, width, r->name, step, r->ratio, r->ratio_low,
+               r->ratio_high, r->tokens_per_second, b.compute * share,
+               b.communication * share, b.copies * share, b.host * share,
+               b.idle * share, r->memory.at.most / MSIM_GIB,
+               msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
 }
 
-/* The base as its graph is, by itself. */
-static void text_graph(const struct msim_job_whatif *w, FILE *out)
+/* The base as its graph is, by itself; empty: nobody asked. */
+static void graph_text(const struct msim_job_whatif *w, char text[512])
 {
     char step[MSIM_CELL];
 
-    if (!w->simulated)
-        return;
-    if (!w->graph.known) {
-        msim_print(out, "\nnot simulated: %s\n", w->graph.why);
-        return;
-    }
+    *text = '\0';
     msim_format_time(step, w->graph.us);
-    msim_print(out,
-               "\nsimulated: the graph of the base takes %s and holds %.1f GiB "
-               "by itself, without what measured jobs teach\n",
-               step, w->graph.peak / MSIM_GIB);
+    if (w->simulated && !w->graph.known)
+        snprintf(text, 512, "not simulated: %s", w->graph.why);
+    else if (w->simulated)
+        snprintf(text, 512,
+                 "simulated: the graph of the base takes %s and holds %.1f GiB "
+                 "by itself, without what measured jobs teach",
+                 step, w->graph.peak / MSIM_GIB);
 }
+
+#define LEGEND                                                                 \
+    "\ncomp: with the optimizer's step; comm, copy: what compute does not "    \
+    "hide; host: the host works and the\nGPU waits; idle: pipeline stages "    \
+    "wait for one another. fits edge: the GPU's memory lies inside the\n"      \
+    "interval of the peak\n"
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 {
@@ -89,22 +94,16 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
         "             %     %     %     %     %";
     const int width = msim_scenario_grid_width(&w->grid);
     const int wider = width - MSIM_SCENARIO_WIDTH;
-    char marked[MSIM_GUARD_SENTENCE];
+    char marked[MSIM_GUARD_SENTENCE], graph[512];
 
-    msim_print(out, "%s on %s", w->model.name, w->platform);
-    if (*w->assumed)
-        msim_print(out, "; assumed %s", w->assumed);
-    msim_print(out, "\n\n%*s%s\n%*s%s\n", wider, "", TITLES, wider, "", UNITS);
+    msim_print(out, "%s on %s%s%s\n\n%*s%s\n%*s%s\n", w->model.name,
+               w->platform, *w->assumed ? "; assumed " : "", w->assumed, wider,
+               "", TITLES, wider, "", UNITS);
     text_row(&w->base, width, out);
     for (uint32_t i = 0; i < w->n; i++)
         text_row(&w->rows[i], width, out);
-    text_graph(w, out);
-    fputs(
-        "\ncomp: with the optimizer's step; comm, copy: what compute does not "
-        "hide; host: the host works and the\nGPU waits; idle: pipeline stages "
-        "wait for one another. fits edge: the GPU's memory lies inside the\n"
-        "interval of the peak\n",
-        out);
+    graph_text(w, graph);
+    msim_print(out, *graph ? "\n%s\n" LEGEND : "%s" LEGEND, graph);
     msim_guard_sentence(&w->marked, "predictions", marked);
     if (*marked)
         msim_print(out, "%s\n", marked);
@@ -200,10 +199,7 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/whatif/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/whatif/1");
     msim_json_text(&j, "model", w->model.name);
     msim_json_text(&j, "platform", w->platform);
     msim_json_text(&j, "assumed", w->assumed);
@@ -213,7 +209,6 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < w->n; i++)
         json_row(&j, NULL, w, i);
-    msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
 }
@@ -282,10 +277,11 @@ static struct msim_markdown_scenario markdown_row(const void *of, uint32_t i)
 
 void msim_job_whatif_markdown(const struct msim_job_whatif *w, FILE *out)
 {
-    msim_markdown_print(out, "%s on %s", w->model.name, w->platform);
     if (*w->assumed)
-        msim_markdown_print(out, "; assumed %s", w->assumed);
-    fputs("\n\n", out);
+        msim_markdown_print(out, "%s on %s; assumed %s\n\n", w->model.name,
+                            w->platform, w->assumed);
+    else
+        msim_markdown_print(out, "%s on %s\n\n", w->model.name, w->platform);
     msim_markdown_scenarios(
         &(struct msim_scenario_table){.of = w,
                                       .n = w->n,

@@ -232,7 +232,6 @@ static enum msim_status write_json(const struct pool *c, char *const *fields,
     msim_json_bool(&j, "emulated", known && row->emulation != MSIM_EMULATED_NO);
     msim_guard_json(&j, known ? e->marks : 0);
     msim_json_text(&j, "reason", known ? NULL : row->why);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -28,17 +28,13 @@ static enum msim_status write_json(const struct msim_platform *p,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/operations/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/operations/1");
     msim_json_text(&j, "platform", msim_platform_name(p));
     msim_json_open(&j, "rows", '[', true);
     MSIM_TRY(msim_op_rows(p, map, csv, &(struct msim_op_output){.json = &j},
                           count, err));
     msim_json_close(&j);
     msim_guard_count_json(&j, count, "rows");
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

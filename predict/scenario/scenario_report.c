@@ -29,9 +29,9 @@ static void text_row(const struct msim_scenario_row *r, int width, FILE *out)
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
     char memory[MSIM_CELL], guards[MSIM_GUARD_WORDS];
 
-    msim_print(out, "%-*.*s ", width, width, r->name);
     if (*r->reason) {
-        msim_print(out, "no prediction: %s\n", r->reason);
+        msim_print(out, "%-*.*s no prediction: %s\n", width, width, r->name,
+                   r->reason);
         return;
     }
     msim_format_time(period, r->period.predicted);
@@ -39,14 +39,15 @@ static void text_row(const struct msim_scenario_row *r, int width, FILE *out)
     msim_format_time(kernels, r->kernels.predicted);
     msim_report_memory_cell(memory, &r->memory);
     msim_guard_words(r->marks, guards);
-    msim_print(
-        out,
-        "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s%s%s\n",
-        period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
-        kernels, share(r->breakdown.compute, r),
-        share(r->breakdown.communication, r),
-        share(r->breakdown.host + r->breakdown.idle, r), memory,
-        *guards ? "  " : "", guards);
+    msim_print(out,
+               "%-*.*s %12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f "
+               "%5.1f %9s%s%s\n",
+               width, width, r->name, period, r->ratio.predicted, r->ratio.low,
+               r->ratio.high, iteration, kernels,
+               share(r->breakdown.compute, r),
+               share(r->breakdown.communication, r),
+               share(r->breakdown.host + r->breakdown.idle, r), memory,
+               *guards ? "  " : "", guards);
 }
 
 /* ---- kernels by name ----------------------------------------------------- */
@@ -294,10 +295,7 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/whatif/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/whatif/1");
     msim_guard_count_json(&j, &s->marked, "predictions");
     json_row(&j, "base", s, MSIM_GRID_BASE);
     msim_json_open(&j, "scenarios", '[', true);
@@ -305,7 +303,6 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
         json_row(&j, NULL, s, i);
     msim_json_close(&j);
     msim_report_json_import(&j, "import", s->files, s->n_files, false);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

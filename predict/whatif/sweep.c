@@ -305,7 +305,6 @@ static enum msim_status write_ratios(const struct msim_sweep *w, FILE *out)
         msim_json_number(&j, "high", f->high);
         msim_json_close(&j);
     }
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -267,6 +267,5 @@ enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
     msim_json_close(&j);
     msim_json_integer(&j, "batch", b->batch.size);
     write_tensors(&j, b);
-    msim_json_close(&j);
     return status == MSIM_OK ? msim_json_end(&j) : status;
 }

@@ -94,10 +94,7 @@ enum msim_status msim_selection_json(const struct msim_selection *s, FILE *out)
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/selection/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/selection/1");
     msim_json_text(&j, "weighed_by", s->fleet->weighed_by);
     put_selected(&j, s);
     put_shares(&j, s);
@@ -108,7 +105,6 @@ enum msim_status msim_selection_json(const struct msim_selection *s, FILE *out)
     put_left_out(&j, s->fleet);
     msim_report_json_import(&j, "import", s->fleet->files, s->fleet->n_files,
                             false);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -153,16 +153,12 @@ enum msim_status msim_app_sweep_json(const struct msim_app_sweep_runs *r,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/apps/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/apps/1");
     msim_json_open(&j, "points", '[', true);
     for (uint32_t i = 0; i < r->n; i++)
         put_point(&j, r, &r->points[i]);
     msim_json_close(&j);
     put_rules(&j, r);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -71,6 +71,5 @@ enum msim_status msim_runs_json(FILE *out, const struct msim_runs_figures *f,
     guesses(&j, "calibration_error", f->calibration, NAN,
             f->calibration_majority);
     guesses(&j, "p99_error", f->p99, f->p99_last, f->p99_majority);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -184,10 +184,7 @@ enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/serving/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/serving/1");
     msim_json_text(&j, "app", o->app->name);
     msim_json_open(&j, "classes", '{', true);
     for (uint32_t i = 0; i < o->app->n_classes; i++)
@@ -202,6 +199,5 @@ enum msim_status msim_serving_json(const struct msim_serving_outcome *o,
     msim_json_unsigned(&j, "events", o->events);
     msim_json_text(&j, "events_per_s", NULL);
     msim_json_text(&j, "wall_s", NULL);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

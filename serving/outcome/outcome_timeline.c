@@ -189,7 +189,6 @@ static enum msim_status put_all(const struct msim_serving_outcome *o,
     msim_json_open(&j, "traceEvents", '[', true);
     put_events(o, l, &j);
     msim_json_close(&j);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -260,6 +260,5 @@ enum msim_status msim_serving_plan_json(const struct msim_serving_choice *c,
     }
     json_frontier(&j, c);
     json_left_out(&j, c);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -146,10 +146,7 @@ msim_size_plan_json(const struct msim_size_plan *p,
     struct msim_json j;
 
     say_why(p, why, sizeof(why));
-    msim_json_begin(&j, sink, ctx);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/serving-plan/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, sink, ctx, "mystique-sim/serving-plan/1");
     msim_json_text(&j, "app", p->load->app->name);
     msim_json_number(&j, "rate", p->load->rate);
     put_stages(&j, p);
@@ -162,7 +159,6 @@ msim_size_plan_json(const struct msim_size_plan *p,
     msim_json_unsigned(&j, "runs", p->explored->runs);
     msim_json_close(&j);
     msim_json_text(&j, "why", why);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

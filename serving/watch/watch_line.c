@@ -177,6 +177,5 @@ enum msim_status msim_watch_json_line(FILE *out, const struct msim_watch *w,
     msim_json_text(&j, "why", why);
     if (advice)
         add_advice(&j, w, advice);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

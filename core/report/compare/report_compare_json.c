@@ -155,10 +155,7 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, out);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/comparison/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_document(&j, msim_sink_file, out, "mystique-sim/comparison/1");
     write_side(&j, "a", c->side[0]);
     write_side(&j, "b", c->side[1]);
     write_figures(&j, c);
@@ -181,7 +178,6 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
                             c->side[0]->n_files, false);
     msim_report_json_import(&j, "b_import", c->side[1]->files,
                             c->side[1]->n_files, false);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -76,7 +76,6 @@ static enum msim_status write_planes(struct msim_bytes *to,
     for (uint32_t i = 0; i < p->n; i++)
         write_plane(&j, p, &p->planes[i]);
     msim_json_close(&j);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

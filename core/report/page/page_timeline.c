@@ -130,7 +130,6 @@ static enum msim_status write_head(struct msim_bytes *head,
     write_words(&j, "kinds", c->kinds);
     write_lanes(&j, c);
     write_steps(&j, c->t);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 

@@ -504,6 +504,5 @@ enum msim_status msim_info_json(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_warnings; i++)
         msim_json_text(&j, NULL, job->warnings[i]);
     msim_json_close(&j);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -521,6 +521,5 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     /* model costs read no GPU time */
     msim_report_json_import(&j, "import", p->files, p->n_files,
                             p->costs && strcmp(p->costs, "model") == 0);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }

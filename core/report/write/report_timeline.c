@@ -403,7 +403,6 @@ static enum msim_status write_all(const struct msim_timeline *t,
     write_memory(&j, t->of);
     write_usage(&j, t->of);
     msim_json_close(&j);
-    msim_json_close(&j);
     return msim_json_end(&j);
 }
 
