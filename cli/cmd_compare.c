@@ -223,8 +223,7 @@ static const struct msim_command COMMAND = {
         "Each is a trace, a directory (one job), or a prediction that "
         "--json wrote.\n"
         "Times are means over iterations; with several ranks, of the slowest.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 2,
     .max_operands = 2,

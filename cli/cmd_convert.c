@@ -18,17 +18,13 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, out),
-     .metavar = "OUT",
-     .help = "the file to write; for several ranks OUT.0.et, OUT.1.et, ...; "
-             "compressed where OUT ends in .gz"},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print what was written as JSON (schema "
-             "mystique-sim/conversion/1)"},
+    MSIM_OPTION(
+        struct settings, out, TEXT, "o", .metavar = "OUT",
+        .help = "the file to write; for several ranks OUT.0.et, OUT.1.et, ...; "
+                "compressed where OUT ends in .gz"),
+    MSIM_OPTION(struct settings, json, FLAG, "json",
+                .help = "print what was written as JSON (schema "
+                        "mystique-sim/conversion/1)"),
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
@@ -47,8 +43,7 @@ static const struct msim_command COMMAND = {
         "in the attributes\nstart_ns and duration_ns beside the format's own "
         "microseconds; a duration is a\nnode's own work, and data_deps say "
         "what it waits for.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
 };

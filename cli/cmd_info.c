@@ -12,18 +12,14 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print JSON (schema mystique-sim/info/1) instead of text"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help =
-         "print CSV instead, one line an operator, label, call and activity "
-         "of a GPU, for other programs (scripts/fleet/to_parquet.py)"},
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "json", .value = MSIM_OUTPUT_JSON,
+        .help = "print JSON (schema mystique-sim/info/1) instead of text"),
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "csv", .value = MSIM_OUTPUT_CSV,
+        .help =
+            "print CSV instead, one line an operator, label, call and activity "
+            "of a GPU, for other programs (scripts/fleet/to_parquet.py)"),
     MSIM_OPTION_COMMUNICATION_ROW(struct settings, load),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
@@ -39,8 +35,7 @@ static const struct msim_command COMMAND = {
     .name = "info",
     .operands = "TRACE|DIR...",
     .summary = "Say what is in traces and what is missing.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
 };

@@ -28,27 +28,25 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
 }
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, platform),
-     .metavar = "NAME|FILE",
-     .help = "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
-             "'gpu' is copied, but does not choose "
-             "it; " MSIM_PLATFORM_STACK_HELP},
-    {.name = "network",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, network),
-     .metavar = "NAME|FILE",
-     .help = "network between nodes, of collectives: one of data/networks, or "
-             "a\nfile of the kind",
-     .dflt = "the network that the platform was measured on, else that of its\n"
-             "maker's machines"},
+    MSIM_OPTION(
+        struct settings, platform, TEXT, "platform", .metavar = "NAME|FILE",
+        .help =
+            "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
+            "'gpu' is copied, but does not choose "
+            "it; " MSIM_PLATFORM_STACK_HELP),
+    MSIM_OPTION(
+        struct settings, network, TEXT, "network", .metavar = "NAME|FILE",
+        .help =
+            "network between nodes, of collectives: one of data/networks, or "
+            "a\nfile of the kind",
+        .dflt =
+            "the network that the platform was measured on, else that of its\n"
+            "maker's machines"),
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print JSON (schema mystique-sim/operations/1) instead of CSV"},
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help = "print JSON (schema mystique-sim/operations/1) instead of CSV"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -72,8 +70,7 @@ static const struct msim_command COMMAND = {
         "software stack; without them the time is that of the bare kernel.\n"
         "Behind the model stand the rules that a row breaks (docs/guards.md): "
         "(memory)\nneeds more than the GPU's memory.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,

@@ -80,8 +80,7 @@ static const struct msim_command COMMAND = {
         "with execution traces (ET) of the\nsame names, beside each other or "
         "in DIR/kineto and DIR/et. Every other file is\na job by itself. A "
         "job without times, such as an ET alone, is left out.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
 };

@@ -63,6 +63,16 @@ struct msim_option {
                               struct msim_error *err);
 };
 
+/* An option whose value is `member` of the verb's settings, and the options of
+ * a command. */
+#define MSIM_OPTION(settings, member, kind, word, ...)                         \
+    {                                                                          \
+        .name = (word), .type = MSIM_OPTION_##kind,                            \
+        .field = offsetof(settings, member), __VA_ARGS__                       \
+    }
+#define MSIM_OPTIONS(of)                                                       \
+    .options = (of), .n_options = sizeof(of) / sizeof((of)[0])
+
 struct msim_command {
     const char *name;     /* "info" */
     const char *operands; /* "TRACE|DIR..." as shown after the options */

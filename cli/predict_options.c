@@ -412,8 +412,7 @@ static const struct msim_command COMMAND = {
     .summary = "Predict how long a traced job takes, and where the time goes. "
                "'predict' may be\nleft out. Files and directories together "
                "are one job; '-' is standard input.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .axes = msim_change_names,
     .min_operands = 0, /* with --model there is none */

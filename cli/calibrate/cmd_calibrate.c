@@ -24,87 +24,65 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "backend",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, backend),
-     .metavar = "LIST",
-     .help = "programs that time: torch, cuda, cpu, or the command line of\n"
-             "another (it holds a space or a '/'); commas between several",
-     .dflt = "torch where there is PyTorch, and cuda, else cpu"},
-    {.name = "budget",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, budget),
-     .metavar = "MINUTES",
-     .help = "how long to measure, over all runs on one journal",
-     .dflt = "10"},
-    {.name = "target-interval",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, target),
-     .metavar = "PERCENT",
-     .help = "stop when the 90 % intervals are, in the mean, as narrow as\n"
-             "plus or minus this"},
-    {.name = "out",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, out),
-     .metavar = "FILE.json",
-     .help =
-         "the platform file to write; beside it FILE.host.json, for --host,\n"
-         "FILE.network.json, for --network, and FILE.journal.jsonl, which\n"
-         "keeps every answer: with it an interrupted calibration goes on"},
-    {.name = "for",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, trace),
-     .metavar = "TRACE|DIR",
-     .help = "time the shapes of this job first"},
-    {.name = "from",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, from),
-     .metavar = "TRACE|DIR",
-     .help = "time nothing: learn from this trace with GPU times and shapes, "
-             "and from\nthose given as operands, how far the laws of their GPU "
-             "are off"},
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, platform),
-     .metavar = "NAME|FILE",
-     .help = "with --from: the platform whose laws are "
-             "corrected; " MSIM_PLATFORM_STACK_HELP,
-     .dflt = "the traces' GPU"},
-    {.name = "dry-run",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, dry_run),
-     .help = "list what would be timed first, and how long that may take"},
-    {.name = "measure-only",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, measure_only),
-     .help = "keep answers in FILE.journal.jsonl, and fit nothing: the whole\n"
-             "budget goes to measuring"},
-    {.name = "fit-only",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, fit_only),
-     .help =
-         "time nothing: fit what is in FILE.journal.jsonl, also of another\n"
-         "machine"},
-    {.name = "seed",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, seed),
-     .metavar = "N",
-     .help = "seed of the points that fill the space of sizes; the same seed\n"
-             "gives the same points",
-     .dflt = "1",
-     .min = 0,
-     .max = UINT32_MAX},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print JSON instead of text: schema mystique-sim/calibrated/1,\n"
-             "of --from evidence/1, of --dry-run experiments/1"},
-    {.name = "patience",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, patience),
-     .metavar = "SECONDS",
-     .help = "time after which one experiment counts as hung",
-     .dflt = "60"},
+    MSIM_OPTION(
+        struct settings, backend, TEXT, "backend", .metavar = "LIST",
+        .help = "programs that time: torch, cuda, cpu, or the command line of\n"
+                "another (it holds a space or a '/'); commas between several",
+        .dflt = "torch where there is PyTorch, and cuda, else cpu"),
+    MSIM_OPTION(struct settings, budget, TEXT, "budget", .metavar = "MINUTES",
+                .help = "how long to measure, over all runs on one journal",
+                .dflt = "10"),
+    MSIM_OPTION(
+        struct settings, target, TEXT, "target-interval", .metavar = "PERCENT",
+        .help = "stop when the 90 % intervals are, in the mean, as narrow as\n"
+                "plus or minus this"),
+    MSIM_OPTION(
+        struct settings, out, TEXT, "out", .metavar = "FILE.json",
+        .help =
+            "the platform file to write; beside it FILE.host.json, for "
+            "--host,\n"
+            "FILE.network.json, for --network, and FILE.journal.jsonl, which\n"
+            "keeps every answer: with it an interrupted calibration goes on"),
+    MSIM_OPTION(struct settings, trace, TEXT, "for", .metavar = "TRACE|DIR",
+                .help = "time the shapes of this job first"),
+    MSIM_OPTION(
+        struct settings, from, TEXT, "from", .metavar = "TRACE|DIR",
+        .help =
+            "time nothing: learn from this trace with GPU times and shapes, "
+            "and from\nthose given as operands, how far the laws of their GPU "
+            "are off"),
+    MSIM_OPTION(struct settings, platform, TEXT, "platform",
+                .metavar = "NAME|FILE",
+                .help = "with --from: the platform whose laws are "
+                        "corrected; " MSIM_PLATFORM_STACK_HELP,
+                .dflt = "the traces' GPU"),
+    MSIM_OPTION(
+        struct settings, dry_run, FLAG, "dry-run",
+        .help = "list what would be timed first, and how long that may take"),
+    MSIM_OPTION(
+        struct settings, measure_only, FLAG, "measure-only",
+        .help =
+            "keep answers in FILE.journal.jsonl, and fit nothing: the whole\n"
+            "budget goes to measuring"),
+    MSIM_OPTION(
+        struct settings, fit_only, FLAG, "fit-only",
+        .help =
+            "time nothing: fit what is in FILE.journal.jsonl, also of another\n"
+            "machine"),
+    MSIM_OPTION(
+        struct settings, seed, COUNT, "seed", .metavar = "N",
+        .help =
+            "seed of the points that fill the space of sizes; the same seed\n"
+            "gives the same points",
+        .dflt = "1", .min = 0, .max = UINT32_MAX),
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help =
+            "print JSON instead of text: schema mystique-sim/calibrated/1,\n"
+            "of --from evidence/1, of --dry-run experiments/1"),
+    MSIM_OPTION(
+        struct settings, patience, TEXT, "patience", .metavar = "SECONDS",
+        .help = "time after which one experiment counts as hung", .dflt = "60"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -124,8 +102,7 @@ static const struct msim_command COMMAND = {
                "first points that fill the space of\nsizes, then those whose "
                "interval is widest. A calibration that was\ninterrupted goes "
                "on where it was when it is started again.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 0,

@@ -72,21 +72,18 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "MEMBER=VALUE",
      .help = "a member of the spec, also instead of the file's: gpus=256,512, "
              "platforms=h100,b200, limits.days=30. May be given repeatedly"},
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, folder),
-     .metavar = "DIR",
-     .help = "write report.html, report.pdf (with WeasyPrint), points.csv, "
-             "frontier.csv and plan.json there"},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print JSON (schema mystique-sim/plan/1) instead of text"},
-    {.name = "law-only",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, law_only),
-     .help = "do not simulate what is recommended and those next to it, of a "
-             "described model"},
+    MSIM_OPTION(
+        struct settings, folder, TEXT, "o", .metavar = "DIR",
+        .help = "write report.html, report.pdf (with WeasyPrint), points.csv, "
+                "frontier.csv and plan.json there"),
+    MSIM_OPTION(struct settings, json, FLAG, "json",
+                .help =
+                    "print JSON (schema mystique-sim/plan/1) instead of text"),
+    MSIM_OPTION(
+        struct settings, law_only, FLAG, "law-only",
+        .help =
+            "do not simulate what is recommended and those next to it, of a "
+            "described model"),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
@@ -108,8 +105,7 @@ static const struct msim_command COMMAND = {
         "\"workload\": \"serving\": how many GPUs keep\nlatency promises at a "
         "rate of requests (docs/serving.md). Of "
         "its\nplatforms " MSIM_PLATFORM_STACK_HELP ".",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .max_operands = 1,
 };

@@ -18,26 +18,19 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, folder),
-     .metavar = "DIR",
-     .help = "write the traces there"},
-    {.name = "strategy",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, strategy),
-     .metavar = "S.json",
-     .help = "GPUs, splits, batch, precision as the columns of a table of jobs "
-             "(docs/jobs.md) [default: one GPU]"},
-    {.name = "every-rank",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, every_rank),
-     .help = "write all ranks, not the first of each pipeline stage alone"},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print what was written as JSON (schema "
-             "mystique-sim/synthesis/1)"},
+    MSIM_OPTION(struct settings, folder, TEXT, "o", .metavar = "DIR",
+                .help = "write the traces there"),
+    MSIM_OPTION(
+        struct settings, strategy, TEXT, "strategy", .metavar = "S.json",
+        .help =
+            "GPUs, splits, batch, precision as the columns of a table of jobs "
+            "(docs/jobs.md) [default: one GPU]"),
+    MSIM_OPTION(
+        struct settings, every_rank, FLAG, "every-rank",
+        .help = "write all ranks, not the first of each pipeline stage alone"),
+    MSIM_OPTION(struct settings, json, FLAG, "json",
+                .help = "print what was written as JSON (schema "
+                        "mystique-sim/synthesis/1)"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -51,8 +44,7 @@ static const struct msim_command COMMAND = {
     .operands = "MODEL|MODEL.json",
     .summary = "Write execution traces of a training step of a described model "
                "that was never run,\nin PyTorch's own format (docs/synth.md).",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,

@@ -38,36 +38,27 @@ static enum msim_status parse_grid(void *settings, const char *value,
 }
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, platform),
-     .metavar = "NAME|FILE",
-     .help = "the GPU of the base, and of scenarios without "
-             "\"gpu\"; " MSIM_PLATFORM_STACK_HELP,
-     .dflt = "the traced one, as traced"},
-    {.name = "host",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, host),
-     .metavar = "NAME|FILE",
-     .help = "the host of the base"},
-    {.name = "network",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, network),
-     .metavar = "NAME|FILE",
-     .help = "the network of the base"},
-    {.name = "strategy",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, strategy),
-     .metavar = "S.json",
-     .help = "of a described model: GPUs, splits, batch, precision, techniques "
-             "as the columns of a table of jobs (docs/jobs.md) [default: one "
-             "GPU]"},
-    {.name = "sensitivity",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, sensitivity),
-     .help = "no scenarios: what a tenth less of each kind of work, family, "
-             "stream, link, part of the host and large operator brings, most "
-             "first"},
+    MSIM_OPTION(struct settings, platform, TEXT, "platform",
+                .metavar = "NAME|FILE",
+                .help = "the GPU of the base, and of scenarios without "
+                        "\"gpu\"; " MSIM_PLATFORM_STACK_HELP,
+                .dflt = "the traced one, as traced"),
+    MSIM_OPTION(struct settings, host, TEXT, "host", .metavar = "NAME|FILE",
+                .help = "the host of the base"),
+    MSIM_OPTION(struct settings, network, TEXT, "network",
+                .metavar = "NAME|FILE", .help = "the network of the base"),
+    MSIM_OPTION(
+        struct settings, strategy, TEXT, "strategy", .metavar = "S.json",
+        .help =
+            "of a described model: GPUs, splits, batch, precision, techniques "
+            "as the columns of a table of jobs (docs/jobs.md) [default: one "
+            "GPU]"),
+    MSIM_OPTION(
+        struct settings, sensitivity, FLAG, "sensitivity",
+        .help =
+            "no scenarios: what a tenth less of each kind of work, family, "
+            "stream, link, part of the host and large operator brings, most "
+            "first"),
     {.name = "grid",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_grid,
@@ -76,37 +67,30 @@ static const struct msim_option OPTIONS[] = {
              "(gpu=a100,h100); given again, for all combinations. A number for "
              "kernels, communication, copies or host is a factor of such "
              "durations"},
-    {.name = "kernels",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, kernels),
-     .help = "list kernels by name and number: in text those that a scenario "
-             "changes, in JSON all"},
-    {.name = "usage",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, usage),
-     .help = "also what GPUs do on average: SMs that are busy, warps that they "
-             "hold, memory bandwidth, arithmetic and power"},
-    {.name = "simulate",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, simulate),
-     .help = "of a described model: what the graph of the base takes and holds "
-             "by itself, too, as synth writes it"},
-    {.name = "write",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, write),
-     .metavar = "DIR",
-     .help = "write the changed traces, too, as execution traces: "
-             "DIR/SCENARIO/rank-N.et.json"},
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print JSON (schema mystique-sim/whatif/1) instead of text"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help = "print CSV, one line a scenario, instead of text"},
+    MSIM_OPTION(
+        struct settings, kernels, FLAG, "kernels",
+        .help =
+            "list kernels by name and number: in text those that a scenario "
+            "changes, in JSON all"),
+    MSIM_OPTION(
+        struct settings, usage, FLAG, "usage",
+        .help =
+            "also what GPUs do on average: SMs that are busy, warps that they "
+            "hold, memory bandwidth, arithmetic and power"),
+    MSIM_OPTION(
+        struct settings, simulate, FLAG, "simulate",
+        .help =
+            "of a described model: what the graph of the base takes and holds "
+            "by itself, too, as synth writes it"),
+    MSIM_OPTION(struct settings, write, TEXT, "write", .metavar = "DIR",
+                .help = "write the changed traces, too, as execution traces: "
+                        "DIR/SCENARIO/rank-N.et.json"),
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "json", .value = MSIM_OUTPUT_JSON,
+        .help = "print JSON (schema mystique-sim/whatif/1) instead of text"),
+    MSIM_OPTION(struct settings, output, ONE_OF, "csv",
+                .value = MSIM_OUTPUT_CSV,
+                .help = "print CSV, one line a scenario, instead of text"),
     MSIM_OPTION_MARKDOWN_ROW(struct settings, output),
     MSIM_OPTION_HTML_ROW(struct settings, html),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
@@ -132,8 +116,7 @@ static const struct msim_command COMMAND = {
         "durations, "
         "sizes, GPU,\nnetwork, host, clock, numbers of nodes and ranks "
         "(docs/whatif.md).",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .axes = msim_change_names,
     .min_operands = 1,

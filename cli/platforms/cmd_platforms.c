@@ -19,16 +19,14 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print JSON: of a list schema mystique-sim/platforms/1, of one\n"
-             "platform its file without the trees of the corrections, means\n"
-             "by family, and what it inherits"},
-    {.name = "constants",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, constants),
-     .help = "of one platform, show the constants of every law"},
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help =
+            "print JSON: of a list schema mystique-sim/platforms/1, of one\n"
+            "platform its file without the trees of the corrections, means\n"
+            "by family, and what it inherits"),
+    MSIM_OPTION(struct settings, constants, FLAG, "constants",
+                .help = "of one platform, show the constants of every law"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -42,8 +40,7 @@ static const struct msim_command COMMAND = {
     .operands = "[NAME|FILE]",
     .summary = "List the known GPUs, or show one with the provenance of its "
                "parameters and\nthe errors of its models.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 1,

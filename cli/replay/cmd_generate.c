@@ -27,61 +27,51 @@ static enum msim_status parse_range(void *settings, const char *value,
 }
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, out),
-     .metavar = "DIR",
-     .help = "the folder to write: DIR/bench.py, DIR/data.json, DIR/README.md"},
+    MSIM_OPTION(
+        struct settings, out, TEXT, "o", .metavar = "DIR",
+        .help =
+            "the folder to write: DIR/bench.py, DIR/data.json, DIR/README.md"),
     MSIM_OPTION_CHOICE_ROWS(struct settings, parse_range,
                             "; what they make comes from outside then"),
-    {.name = "batch",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, batch),
-     .min = 1,
-     .max = 1 << 24,
-     .metavar = "N",
-     .help =
-         "samples in a step, BATCH in bench.py: sizes that grow with it are "
-         "scaled",
-     .dflt = "the trace's"},
-    {.name = "repeat",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, repeat),
-     .min = 1,
-     .max = 1 << 24,
-     .metavar = "N",
-     .help = "REPEAT in bench.py: how many steps are timed at once, for parts "
-             "that are too short to time",
-     .dflt = "1"},
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, platform),
-     .metavar = "NAME",
-     .help = "a rank that runs alone waits as long as its collectives would "
-             "take on this device: a name that 'platforms' lists, or a file",
-     .dflt = "the times of the trace, where it has them"},
-    {.name = "direct",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, direct),
-     .help = "call the operators of the backward pass one by one, instead of "
-             "leaving it to PyTorch's autograd"},
-    {.name = "namespaces",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, namespaces),
-     .metavar = "NAME,...",
-     .help = "call operators of these name spaces, too: those of libraries of "
-             "your own. Others than PyTorch's are left out, since an operator "
-             "may do more than compute, and the trace says with what it is "
-             "called"},
-    {.name = "no-loops",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, no_loops),
-     .help = "write repeated layers out instead of folding them into loops"},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print the program as JSON instead: its calls, which result each "
-             "of their tensors is, its loops"},
+    MSIM_OPTION(
+        struct settings, batch, COUNT, "batch", .min = 1, .max = 1 << 24,
+        .metavar = "N",
+        .help =
+            "samples in a step, BATCH in bench.py: sizes that grow with it are "
+            "scaled",
+        .dflt = "the trace's"),
+    MSIM_OPTION(
+        struct settings, repeat, COUNT, "repeat", .min = 1, .max = 1 << 24,
+        .metavar = "N",
+        .help =
+            "REPEAT in bench.py: how many steps are timed at once, for parts "
+            "that are too short to time",
+        .dflt = "1"),
+    MSIM_OPTION(
+        struct settings, platform, TEXT, "platform", .metavar = "NAME",
+        .help = "a rank that runs alone waits as long as its collectives would "
+                "take on this device: a name that 'platforms' lists, or a file",
+        .dflt = "the times of the trace, where it has them"),
+    MSIM_OPTION(
+        struct settings, direct, FLAG, "direct",
+        .help =
+            "call the operators of the backward pass one by one, instead of "
+            "leaving it to PyTorch's autograd"),
+    MSIM_OPTION(
+        struct settings, namespaces, TEXT, "namespaces", .metavar = "NAME,...",
+        .help =
+            "call operators of these name spaces, too: those of libraries of "
+            "your own. Others than PyTorch's are left out, since an operator "
+            "may do more than compute, and the trace says with what it is "
+            "called"),
+    MSIM_OPTION(
+        struct settings, no_loops, FLAG, "no-loops",
+        .help = "write repeated layers out instead of folding them into loops"),
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help =
+            "print the program as JSON instead: its calls, which result each "
+            "of their tensors is, its loops"),
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
@@ -102,8 +92,7 @@ static const struct msim_command COMMAND = {
         "stand-alone PyTorch\nprogram, without the model, its data or the "
         "trace. 'python DIR/bench.py' times\nit, with '--certify ET' it proves "
         "that it is the same.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
 };

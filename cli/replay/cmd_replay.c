@@ -59,29 +59,17 @@ static enum msim_status parse_patience(void *settings, const char *value,
 }
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "backend",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, backend),
-     .metavar = "NAME",
-     .help = "the program that runs operators: cpu, cuda, or the command line\n"
-             "of another (it holds a space or a '/')",
-     .dflt = "cuda where there is a GPU, else cpu"},
-    {.name = "iterations",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, iterations),
-     .metavar = "N",
-     .help = "how often the step is run and timed",
-     .dflt = "10",
-     .min = 1,
-     .max = 10000},
-    {.name = "warmup",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, warm_up),
-     .metavar = "N",
-     .help = "how often before",
-     .dflt = "2",
-     .min = 0,
-     .max = 1000},
+    MSIM_OPTION(
+        struct settings, backend, TEXT, "backend", .metavar = "NAME",
+        .help =
+            "the program that runs operators: cpu, cuda, or the command line\n"
+            "of another (it holds a space or a '/')",
+        .dflt = "cuda where there is a GPU, else cpu"),
+    MSIM_OPTION(struct settings, iterations, COUNT, "iterations",
+                .metavar = "N", .help = "how often the step is run and timed",
+                .dflt = "10", .min = 1, .max = 10000),
+    MSIM_OPTION(struct settings, warm_up, COUNT, "warmup", .metavar = "N",
+                .help = "how often before", .dflt = "2", .min = 0, .max = 1000),
     {.name = "cache",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_cache,
@@ -96,17 +84,14 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "SECONDS",
      .help = "time after which one iteration counts as hung",
      .dflt = "60"},
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, out),
-     .metavar = "FILE",
-     .help = "write a trace of what was run, as PyTorch's profiler writes "
-             "them; packed where FILE ends in .gz"},
+    MSIM_OPTION(
+        struct settings, out, TEXT, "o", .metavar = "FILE",
+        .help = "write a trace of what was run, as PyTorch's profiler writes "
+                "them; packed where FILE ends in .gz"),
     MSIM_OPTION_CHOICE_ROWS(struct settings, parse_range, ""),
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print JSON instead of text, with the time of every operator"},
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help = "print JSON instead of text, with the time of every operator"),
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
@@ -124,8 +109,7 @@ static const struct msim_command COMMAND = {
         "and time\neach of them and the whole. An operator without a routine "
         "is run as a copy of as\nmany bytes; the report says which, and what "
         "part of the time they are.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
 };

@@ -20,66 +20,52 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "rows",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, rows),
-     .metavar = "ROWS.csv",
-     .help = "instead of traces, a table of training jobs: model, platform,\n"
-             "gpus, tp, pp, micro_batch and more (docs/jobs.md)"},
-    {.name = "trace",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, trace),
-     .metavar = "ET",
-     .help = "with --rows: each job as changes of this traced training step:\n"
-             "batch, gpus, strategy, amp, recompute, offload and more"},
-    {.name = "no-rows",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, no_rows),
-     .metavar = "SOURCE",
-     .help = "with --rows: constants that were fitted without the jobs of\n"
-             "that source"},
-    {.name = "would-fit",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, would_fit),
-     .help =
-         "with --rows and --csv: a column of changes that would make a job\n"
-         "fit that does not"},
-    {.name = "simulate",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, simulate),
-     .help = "with --rows and --csv: columns of what the graph of a job takes\n"
-             "and holds by itself, as synth writes it"},
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, platform),
-     .metavar = "NAME|FILE",
-     .help = "predict for this device too: a name that 'platforms' lists, or a "
-             "file of 'calibrate' for the machine that "
-             "replayed; " MSIM_PLATFORM_STACK_HELP},
-    {.name = "iteration",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, iteration),
-     .metavar = "N",
-     .help = "the step of TRACE: ProfilerStep#N, else the N-th from zero",
-     .dflt = "the last whole one, which 'replay' runs"},
-    {.name = "max-error",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, max_error),
-     .metavar = "PERCENT",
-     .help = "exit 1 where the time of all operators, as replayed or as\n"
-             "predicted, is further from what it is compared with; with\n"
-             "--rows: the mean error of measured steps"},
+    MSIM_OPTION(
+        struct settings, rows, TEXT, "rows", .metavar = "ROWS.csv",
+        .help =
+            "instead of traces, a table of training jobs: model, platform,\n"
+            "gpus, tp, pp, micro_batch and more (docs/jobs.md)"),
+    MSIM_OPTION(
+        struct settings, trace, TEXT, "trace", .metavar = "ET",
+        .help =
+            "with --rows: each job as changes of this traced training step:\n"
+            "batch, gpus, strategy, amp, recompute, offload and more"),
+    MSIM_OPTION(
+        struct settings, no_rows, TEXT, "no-rows", .metavar = "SOURCE",
+        .help = "with --rows: constants that were fitted without the jobs of\n"
+                "that source"),
+    MSIM_OPTION(
+        struct settings, would_fit, FLAG, "would-fit",
+        .help =
+            "with --rows and --csv: a column of changes that would make a job\n"
+            "fit that does not"),
+    MSIM_OPTION(
+        struct settings, simulate, FLAG, "simulate",
+        .help =
+            "with --rows and --csv: columns of what the graph of a job takes\n"
+            "and holds by itself, as synth writes it"),
+    MSIM_OPTION(
+        struct settings, platform, TEXT, "platform", .metavar = "NAME|FILE",
+        .help =
+            "predict for this device too: a name that 'platforms' lists, or a "
+            "file of 'calibrate' for the machine that "
+            "replayed; " MSIM_PLATFORM_STACK_HELP),
+    MSIM_OPTION(
+        struct settings, iteration, TEXT, "iteration", .metavar = "N",
+        .help = "the step of TRACE: ProfilerStep#N, else the N-th from zero",
+        .dflt = "the last whole one, which 'replay' runs"),
+    MSIM_OPTION(
+        struct settings, max_error, TEXT, "max-error", .metavar = "PERCENT",
+        .help = "exit 1 where the time of all operators, as replayed or as\n"
+                "predicted, is further from what it is compared with; with\n"
+                "--rows: the mean error of measured steps"),
     MSIM_OPTION_CHART_ROW(struct settings, chart),
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print JSON instead of text"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help = "print a table instead of text"},
+    MSIM_OPTION(struct settings, output, ONE_OF, "json",
+                .value = MSIM_OUTPUT_JSON,
+                .help = "print JSON instead of text"),
+    MSIM_OPTION(struct settings, output, ONE_OF, "csv",
+                .value = MSIM_OUTPUT_CSV,
+                .help = "print a table instead of text"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -100,8 +86,7 @@ static const struct msim_command COMMAND = {
                "machine, and with a\nprediction: all operators together, and "
                "by their family. Or predict a table of\ntraining jobs, and "
                "compare with the times measured there.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 2,

@@ -18,46 +18,30 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "sweep",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, sweep),
-     .metavar = "SWEEP.json",
-     .help = "lists of what is swept: \"scheduler\" (members of batching), "
-             "\"platform\", \"rate\", \"replicas\"; besides "
-             "\"price_per_hour\" and \"power_w\" of a GPU, by platform",
-     .dflt = "each application as it is"},
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, folder),
-     .metavar = "DIR",
-     .help = "write apps.json and points.csv there"},
-    {.name = "num-requests",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, requests),
-     .metavar = "N",
-     .min = 1,
-     .max = 100000000,
-     .help = "requests that arrive at each point",
-     .dflt = "400"},
-    {.name = "seed",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, seed),
-     .metavar = "N",
-     .min = 0,
-     .max = 2147483647,
-     .help = "of the random numbers; all points of an application see the same "
-             "requests",
-     .dflt = "0"},
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print JSON (schema mystique-sim/apps/1) instead of text"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help = "print CSV, one line a point, instead of text"},
+    MSIM_OPTION(
+        struct settings, sweep, TEXT, "sweep", .metavar = "SWEEP.json",
+        .help = "lists of what is swept: \"scheduler\" (members of batching), "
+                "\"platform\", \"rate\", \"replicas\"; besides "
+                "\"price_per_hour\" and \"power_w\" of a GPU, by platform",
+        .dflt = "each application as it is"),
+    MSIM_OPTION(struct settings, folder, TEXT, "o", .metavar = "DIR",
+                .help = "write apps.json and points.csv there"),
+    MSIM_OPTION(struct settings, requests, COUNT, "num-requests",
+                .metavar = "N", .min = 1, .max = 100000000,
+                .help = "requests that arrive at each point", .dflt = "400"),
+    MSIM_OPTION(
+        struct settings, seed, COUNT, "seed", .metavar = "N", .min = 0,
+        .max = 2147483647,
+        .help =
+            "of the random numbers; all points of an application see the same "
+            "requests",
+        .dflt = "0"),
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "json", .value = MSIM_OUTPUT_JSON,
+        .help = "print JSON (schema mystique-sim/apps/1) instead of text"),
+    MSIM_OPTION(struct settings, output, ONE_OF, "csv",
+                .value = MSIM_OUTPUT_CSV,
+                .help = "print CSV, one line a point, instead of text"),
     MSIM_OPTION_CHART_ROW(struct settings, chart),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
@@ -79,8 +63,7 @@ static const struct msim_command COMMAND = {
         "A point is feasible where its models fit and no stage is overloaded. "
         "It is on the\nPareto frontier where no other of its application and "
         "rate has both a shorter p99\nand a lower cost.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,

@@ -22,39 +22,29 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "runs",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, runs),
-     .metavar = "DIR",
-     .help = "counters of runs, one .csv a run, of any length and any numbers "
-             "of replicas; each fourth of them is held back once, whole, to "
-             "judge what is learned"},
-    {.name = "requests",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, requests),
-     .metavar = "LOG",
-     .help =
-         "instead of --runs: measured requests (t_s, tokens, ttft_ms, "
-         "e2e_ms) of the one LLM stage, to which its engine's constants are "
-         "fitted; the last three tenths are held back"},
-    {.name = "horizon",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, horizon),
-     .metavar = "SECONDS",
-     .min = 1,
-     .max = 60,
-     .help = "how far ahead a violation counts",
-     .dflt = "5"},
-    {.name = "o",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, out),
-     .metavar = "MODEL.json",
-     .help = "the model to write, which watch --model reads; with --requests "
-             "the constants, which serve --fit reads"},
-    {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, json),
-     .help = "print the figures as JSON (schema mystique-sim/learned/1)"},
+    MSIM_OPTION(
+        struct settings, runs, TEXT, "runs", .metavar = "DIR",
+        .help =
+            "counters of runs, one .csv a run, of any length and any numbers "
+            "of replicas; each fourth of them is held back once, whole, to "
+            "judge what is learned"),
+    MSIM_OPTION(
+        struct settings, requests, TEXT, "requests", .metavar = "LOG",
+        .help =
+            "instead of --runs: measured requests (t_s, tokens, ttft_ms, "
+            "e2e_ms) of the one LLM stage, to which its engine's constants are "
+            "fitted; the last three tenths are held back"),
+    MSIM_OPTION(struct settings, horizon, COUNT, "horizon",
+                .metavar = "SECONDS", .min = 1, .max = 60,
+                .help = "how far ahead a violation counts", .dflt = "5"),
+    MSIM_OPTION(
+        struct settings, out, TEXT, "o", .metavar = "MODEL.json",
+        .help =
+            "the model to write, which watch --model reads; with --requests "
+            "the constants, which serve --fit reads"),
+    MSIM_OPTION(
+        struct settings, json, FLAG, "json",
+        .help = "print the figures as JSON (schema mystique-sim/learned/1)"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -68,8 +58,7 @@ static const struct msim_command COMMAND = {
     .operands = "APP.json",
     .summary = "Learn from counters of runs which seconds come before a "
                "violation, and what the next second's p99 is.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,

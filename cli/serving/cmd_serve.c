@@ -126,11 +126,9 @@ static enum msim_status parse_goodput(void *settings, const char *value,
     }
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "platform",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, words.platform),
-     .metavar = "NAME|FILE",
-     .help = "of a model: the GPU that serves it"},
+    MSIM_OPTION(struct settings, words.platform, TEXT, "platform",
+                .metavar = "NAME|FILE",
+                .help = "of a model: the GPU that serves it"),
     NUMBER_ROW("input-tokens", parse_input, "N",
                "of a model: tokens of a prompt [default: 1024]"),
     NUMBER_ROW("output-tokens", parse_output, "N",
@@ -151,12 +149,11 @@ static const struct msim_option OPTIONS[] = {
                "a rate"),
     NUMBER_ROW("max-concurrency", parse_concurrency, "N",
                "the same as --concurrency"),
-    {.name = "requests",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, log),
-     .metavar = "LOG",
-     .help = "requests as that log has them (csv or jsonl), at --rate if that "
-             "is given"},
+    MSIM_OPTION(
+        struct settings, log, TEXT, "requests", .metavar = "LOG",
+        .help =
+            "requests as that log has them (csv or jsonl), at --rate if that "
+            "is given"),
     NUMBER_ROW("num-requests", parse_requests, "N",
                "requests that arrive [default: until --seconds, or 20000, 1000 "
                "where a stage is an LLM, and ten of each client]"),
@@ -168,27 +165,19 @@ static const struct msim_option OPTIONS[] = {
     NUMBER_ROW("seed", parse_seed, "N",
                "of the random numbers; a request draws the same in every run "
                "with that seed, whatever serves it"),
-    {.name = "plan",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, plan),
-     .metavar = "PLAN.json",
-     .help = "replicas of stages, as size writes them"},
-    {.name = "plans",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, plans),
-     .metavar = "PLANS.jsonl",
-     .help = "a plan a line: print CSV, one line a plan, of the same requests"},
-    {.name = "fit",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, fit),
-     .metavar = "FIT.json",
-     .help = "constants of engines, instead of data/laws/serving.json"},
-    {.name = "free",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, free_stage),
-     .metavar = "STAGE",
-     .help = "as if visits of that stage took no time: neither waiting nor "
-             "service; its calls are made"},
+    MSIM_OPTION(struct settings, plan, TEXT, "plan", .metavar = "PLAN.json",
+                .help = "replicas of stages, as size writes them"),
+    MSIM_OPTION(
+        struct settings, plans, TEXT, "plans", .metavar = "PLANS.jsonl",
+        .help =
+            "a plan a line: print CSV, one line a plan, of the same requests"),
+    MSIM_OPTION(struct settings, fit, TEXT, "fit", .metavar = "FIT.json",
+                .help =
+                    "constants of engines, instead of data/laws/serving.json"),
+    MSIM_OPTION(
+        struct settings, free_stage, TEXT, "free", .metavar = "STAGE",
+        .help = "as if visits of that stage took no time: neither waiting nor "
+                "service; its calls are made"),
     {.name = "goodput",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_goodput,
@@ -196,40 +185,29 @@ static const struct msim_option OPTIONS[] = {
      .help = "promise every class e2e, ttft or tpot within MS for 99 % of its "
              "requests, instead of the application's promises; may be given "
              "again"},
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print JSON (schema mystique-sim/serving/1) instead of text"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help = "print CSV, one line a request, instead of text"},
-    {.name = "rows",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, rows),
-     .metavar = "POINTS.csv",
-     .help = "instead of an application: a table of served models, each in a "
-             "closed loop of batch_size clients on one replica; every row is "
-             "copied with its TTFT and TPOT (text, or --csv)"},
-    {.name = "models",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, models),
-     .metavar = "DIR",
-     .help = "with --rows: config.json files, named as the models without "
-             "organisation and suffixes (llama-3.1-70b.json)",
-     .dflt = "the known models"},
-    {.name = "counters",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, counters),
-     .metavar = "FILE",
-     .help = "write the counters of windows of 0.2 s, as watch reads them"},
-    {.name = "timeline",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, timeline),
-     .metavar = "FILE",
-     .help = "write a trace for the Perfetto UI; FILE may end in .gz"},
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "json", .value = MSIM_OUTPUT_JSON,
+        .help = "print JSON (schema mystique-sim/serving/1) instead of text"),
+    MSIM_OPTION(struct settings, output, ONE_OF, "csv",
+                .value = MSIM_OUTPUT_CSV,
+                .help = "print CSV, one line a request, instead of text"),
+    MSIM_OPTION(
+        struct settings, rows, TEXT, "rows", .metavar = "POINTS.csv",
+        .help =
+            "instead of an application: a table of served models, each in a "
+            "closed loop of batch_size clients on one replica; every row is "
+            "copied with its TTFT and TPOT (text, or --csv)"),
+    MSIM_OPTION(
+        struct settings, models, TEXT, "models", .metavar = "DIR",
+        .help = "with --rows: config.json files, named as the models without "
+                "organisation and suffixes (llama-3.1-70b.json)",
+        .dflt = "the known models"),
+    MSIM_OPTION(
+        struct settings, counters, TEXT, "counters", .metavar = "FILE",
+        .help = "write the counters of windows of 0.2 s, as watch reads them"),
+    MSIM_OPTION(struct settings, timeline, TEXT, "timeline", .metavar = "FILE",
+                .help =
+                    "write a trace for the Perfetto UI; FILE may end in .gz"),
     MSIM_OPTION_CHART_ROW(struct settings, chart),
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
@@ -268,8 +246,7 @@ static const struct msim_command COMMAND = {
         "  critical    share of the latency for which the end of a request "
         "waited for\n              this stage\n"
         "  p99 without it  as with --free STAGE",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 1,

@@ -126,8 +126,7 @@ static const struct msim_command COMMAND = {
         "Where no number of replicas keeps a promise, the exit code is 1 and "
         "the message\nnames the stage that takes most of the time, and by how "
         "much the limit is missed.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,

@@ -18,48 +18,33 @@ struct settings {
 };
 
 static const struct msim_option OPTIONS[] = {
-    {.name = "counters",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, counters),
-     .metavar = "FILE|-",
-     .help = "counters of the application, csv as serve --counters writes "
-             "them, or scrapes of vLLM's or SGLang's /metrics, each behind a "
-             "line '# at SECONDS STAGE'; - reads a pipe while it is written"},
-    {.name = "model",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, model),
-     .metavar = "MODEL.json",
-     .help = "what learn --runs wrote of this application",
-     .dflt = "trees of many applications, over what is usual here"},
-    {.name = "plan",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, plan),
-     .metavar = "PLAN.json",
-     .help = "replicas of the stages, where the counters do not have them",
-     .dflt = "those of APP.json"},
-    {.name = "horizon",
-     .type = MSIM_OPTION_COUNT,
-     .field = offsetof(struct settings, horizon),
-     .metavar = "SECONDS",
-     .min = 1,
-     .max = 60,
-     .help = "how far ahead a violation counts",
-     .dflt = "5, or the model's"},
-    {.name = "advise",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, advise),
-     .help = "say, too, what to do: JSON lines get \"replicas\" (changes "
-             "only) and \"do\": scale, move, restart or shed"},
-    {.name = "json",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_JSON,
-     .help = "print a JSON object a second, with why"},
-    {.name = "csv",
-     .type = MSIM_OPTION_ONE_OF,
-     .field = offsetof(struct settings, output),
-     .value = MSIM_OUTPUT_CSV,
-     .help = "print t,p_violation,stage,resource,lead_s,p99_next_ms"},
+    MSIM_OPTION(
+        struct settings, counters, TEXT, "counters", .metavar = "FILE|-",
+        .help =
+            "counters of the application, csv as serve --counters writes "
+            "them, or scrapes of vLLM's or SGLang's /metrics, each behind a "
+            "line '# at SECONDS STAGE'; - reads a pipe while it is written"),
+    MSIM_OPTION(struct settings, model, TEXT, "model", .metavar = "MODEL.json",
+                .help = "what learn --runs wrote of this application",
+                .dflt = "trees of many applications, over what is usual here"),
+    MSIM_OPTION(
+        struct settings, plan, TEXT, "plan", .metavar = "PLAN.json",
+        .help = "replicas of the stages, where the counters do not have them",
+        .dflt = "those of APP.json"),
+    MSIM_OPTION(struct settings, horizon, COUNT, "horizon",
+                .metavar = "SECONDS", .min = 1, .max = 60,
+                .help = "how far ahead a violation counts",
+                .dflt = "5, or the model's"),
+    MSIM_OPTION(
+        struct settings, advise, FLAG, "advise",
+        .help = "say, too, what to do: JSON lines get \"replicas\" (changes "
+                "only) and \"do\": scale, move, restart or shed"),
+    MSIM_OPTION(struct settings, output, ONE_OF, "json",
+                .value = MSIM_OUTPUT_JSON,
+                .help = "print a JSON object a second, with why"),
+    MSIM_OPTION(
+        struct settings, output, ONE_OF, "csv", .value = MSIM_OUTPUT_CSV,
+        .help = "print t,p_violation,stage,resource,lead_s,p99_next_ms"),
 };
 
 static const char *const EXAMPLES[] = {
@@ -76,8 +61,7 @@ static const struct msim_command COMMAND = {
     .operands = "APP.json",
     .summary = "Say each second how likely a violation is within the horizon, "
                "which stage starts it, and what that has too little of.",
-    .options = OPTIONS,
-    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    MSIM_OPTIONS(OPTIONS),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,
