@@ -4,8 +4,6 @@
  */
 #include "calibrate/programs/fit_steps.h"
 #include "core/base/csv.h"
-#include "plan/memory/job_memory.h"
-#include "plan/rows/job_rows.h"
 
 #include <string.h>
 
@@ -50,46 +48,24 @@ fit_for(const struct msim_steps_run *r, enum split split, const char *model)
     return split == SOURCE ? &r->unseen : &r->memory;
 }
 
-static void count(struct counting *k, const struct msim_job_row *row,
-                  const struct msim_memory_gpu *gpu)
+static enum msim_status count(void *ctx, const struct msim_job_row *row,
+                              const struct msim_job_priced *priced)
 {
+    struct counting *k = ctx;
     struct counts *c = counts_of(k, row->source ? row->source : "unnamed");
 
     for (int split = 0; c && split < SPLITS; split++) {
         int called = REFUSED;
 
         if (!*row->reason)
-            called =
-                (int)msim_job_memory_given(
-                    row->model, &row->strategy, row->given,
-                    fit_for(k->run, (enum split)split, row->model->name), gpu)
-                    .fits;
+            called = (int)msim_job_memory_given(
+                         row->model, &row->strategy, row->given,
+                         fit_for(k->run, (enum split)split, row->model->name),
+                         &priced->gpu)
+                         .fits;
         c->n[split][row->failed][called]++;
     }
-}
-
-static enum msim_status count_table(struct counting *k, const char *path,
-                                    const char *data_dir,
-                                    struct msim_error *err)
-{
-    struct msim_job_prices prices = {.data_dir = data_dir};
-    struct msim_job_rows table;
-    struct msim_job_row row;
-    struct msim_job_priced priced;
-    char *const *fields;
-    enum msim_status status = msim_job_rows_open(&table, path, data_dir, err);
-
-    while (status == MSIM_OK) {
-        status = msim_job_rows_next(&table, &row, &fields, err);
-        if (status != MSIM_OK || !fields)
-            break;
-        status = msim_job_price(&prices, &row, "a100", &priced);
-        if (status == MSIM_OK)
-            count(k, &row, &priced.gpu);
-    }
-    msim_job_rows_release(&table);
-    msim_job_prices_release(&prices);
-    return status;
+    return MSIM_OK;
 }
 
 static void write_counts(const struct counts *c, FILE *out)
@@ -119,7 +95,7 @@ enum msim_status msim_steps_count_fits(const struct msim_steps_run *r,
     FILE *out;
 
     for (int i = 0; i < n; i++)
-        MSIM_TRY(count_table(&k, tables[i], data_dir, err));
+        MSIM_TRY(msim_priced_rows_each(tables[i], data_dir, count, &k, err));
     out = fopen(path, "w");
     if (!out)
         return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,

@@ -4,7 +4,6 @@
 #include "calibrate/steps/steps_fit.h"
 
 #include "core/base/containers.h"
-#include "plan/rows/job_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,9 +48,9 @@ static enum msim_status add_row(struct msim_step_samples *s,
     return MSIM_OK;
 }
 
-enum msim_status msim_step_samples_read(struct msim_step_samples *s,
-                                        const char *path, const char *data_dir,
-                                        struct msim_error *err)
+enum msim_status msim_priced_rows_each(const char *path, const char *data_dir,
+                                       msim_priced_row_use *use, void *ctx,
+                                       struct msim_error *err)
 {
     struct msim_job_prices prices = {.data_dir = data_dir};
     struct msim_job_rows table;
@@ -65,12 +64,28 @@ enum msim_status msim_step_samples_read(struct msim_step_samples *s,
         if (status != MSIM_OK || !fields)
             break;
         status = msim_job_price(&prices, &row, "a100", &priced);
-        if (status == MSIM_OK && !*row.reason && !row.failed && row.step_ms > 0)
-            status = add_row(s, &row, &priced.terms);
+        if (status == MSIM_OK)
+            status = use(ctx, &row, &priced);
     }
     msim_job_rows_release(&table);
     msim_job_prices_release(&prices);
     return status;
+}
+
+static enum msim_status add_measured(void *samples,
+                                     const struct msim_job_row *row,
+                                     const struct msim_job_priced *priced)
+{
+    if (*row->reason || row->failed || !(row->step_ms > 0))
+        return MSIM_OK;
+    return add_row(samples, row, &priced->terms);
+}
+
+enum msim_status msim_step_samples_read(struct msim_step_samples *s,
+                                        const char *path, const char *data_dir,
+                                        struct msim_error *err)
+{
+    return msim_priced_rows_each(path, data_dir, add_measured, s, err);
 }
 
 void msim_step_samples_release(struct msim_step_samples *s)

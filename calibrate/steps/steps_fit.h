@@ -5,6 +5,7 @@
 #ifndef MSIM_CALIBRATE_STEPS_STEPS_FIT_H
 #define MSIM_CALIBRATE_STEPS_STEPS_FIT_H
 #include "plan/memory/job_memory.h"
+#include "plan/rows/job_rows.h"
 #include "plan/step/step_law.h"
 
 #include <stdint.h>
@@ -66,6 +67,16 @@ struct msim_step_samples {
     char sources[MSIM_STEP_SOURCES][48];
     uint32_t n_sources;
 };
+
+/* Use each row of a table of jobs, as it is priced on an A100; a failure of
+ * `use` ends that. */
+typedef enum msim_status
+msim_priced_row_use(void *ctx, const struct msim_job_row *row,
+                    const struct msim_job_priced *priced);
+MSIM_MUST_CHECK
+enum msim_status msim_priced_rows_each(const char *path, const char *data_dir,
+                                       msim_priced_row_use *use, void *ctx,
+                                       struct msim_error *err);
 
 /* Read the measured rows of a table (plan/rows/job_rows.h) that can be
  * predicted and did not fail. */
