@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/texts.h"
 #include "core/base/units.h"
+#include "core/report/write/report.h"
 #include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
@@ -223,11 +224,7 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_open(j, key, '{', false);
     msim_json_text(j, "platform", spec->platforms[p->platform].name);
     json_strategy(j, p, spec);
-    msim_json_open(j, "step_us", '{', false);
-    msim_json_number(j, "predicted", p->us);
-    msim_json_number(j, "low", p->low_us);
-    msim_json_number(j, "high", p->high_us);
-    msim_json_close(j);
+    msim_report_json_range(j, "step_us", p->us, p->low_us, p->high_us);
     msim_json_open(j, "memory_bytes", '{', false);
     msim_json_number(j, "peak", p->peak_gib * MSIM_GIB);
     msim_json_number(j, "low", p->low_gib * MSIM_GIB);

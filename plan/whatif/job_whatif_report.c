@@ -19,20 +19,16 @@ static const struct msim_job_scenario *row_of(const struct msim_job_whatif *w,
 }
 
 /* As a traced job's: each instant is the first of these. */
-struct breakdown {
-    double compute, communication, copies, host, idle;
-};
-
-static struct breakdown breakdown_of(const struct msim_job_scenario *r)
+static struct msim_breakdown breakdown_of(const struct msim_job_scenario *r)
 {
     const struct msim_step_parts *p = &r->step.parts;
 
-    return (struct breakdown){.compute = p->compute + p->optimizer,
-                              .communication =
-                                  p->tp + p->cp + p->ep + p->gradients,
-                              .copies = p->copies,
-                              .host = p->host,
-                              .idle = p->bubble};
+    return (struct msim_breakdown){.compute = p->compute + p->optimizer,
+                                   .communication =
+                                       p->tp + p->cp + p->ep + p->gradients,
+                                   .memory_copy = p->copies,
+                                   .host = p->host,
+                                   .idle = p->bubble};
 }
 
 /* ---- text ---------------------------------------------------------------- */
@@ -40,7 +36,7 @@ static struct breakdown breakdown_of(const struct msim_job_scenario *r)
 static void text_row(const struct msim_job_scenario *r, int width, FILE *out)
 {
     char step[MSIM_CELL];
-    struct breakdown b = breakdown_of(r);
+    struct msim_breakdown b = breakdown_of(r);
     double share = 100 / r->step.us;
     char guards[MSIM_GUARD_WORDS];
 
@@ -57,7 +53,7 @@ static void text_row(const struct msim_job_scenario *r, int width, FILE *out)
                "%8.1f  %s%s%s\n",
                width, width, r->name, step, r->ratio, r->ratio_low,
                r->ratio_high, r->tokens_per_second, b.compute * share,
-               b.communication * share, b.copies * share, b.host * share,
+               b.communication * share, b.memory_copy * share, b.host * share,
                b.idle * share, r->memory.at.most / MSIM_GIB,
                msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
 }
@@ -111,29 +107,13 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void json_figure(struct msim_json *j, const char *key, double predicted,
-                        double low, double high)
-{
-    msim_json_open(j, key, '{', false);
-    msim_json_number(j, "predicted", predicted);
-    msim_json_number(j, "low", low);
-    msim_json_number(j, "high", high);
-    msim_json_close(j);
-}
-
 static void json_breakdown(struct msim_json *j,
                            const struct msim_job_scenario *r)
 {
-    struct breakdown b = breakdown_of(r);
+    struct msim_breakdown b = breakdown_of(r);
     const struct msim_step_parts *p = &r->step.parts;
 
-    msim_json_open(j, "breakdown_us", '{', false);
-    msim_json_number(j, "compute", b.compute);
-    msim_json_number(j, "communication", b.communication);
-    msim_json_number(j, "memory_copy", b.copies);
-    msim_json_number(j, "host", b.host);
-    msim_json_number(j, "idle", b.idle);
-    msim_json_close(j);
+    msim_report_json_breakdown(j, &b);
     msim_json_open(j, "parts_us", '{', false);
     msim_json_number(j, "layers", p->compute);
     msim_json_number(j, "host", p->host);
@@ -163,9 +143,10 @@ static void json_row(struct msim_json *j, const char *key,
     msim_scenario_grid_json(&w->grid, index, j);
     msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
     if (!*r->reason) {
-        json_figure(j, "period_us", r->step.us, r->step.low_us,
-                    r->step.high_us);
-        json_figure(j, "ratio", r->ratio, r->ratio_low, r->ratio_high);
+        msim_report_json_range(j, "period_us", r->step.us, r->step.low_us,
+                               r->step.high_us);
+        msim_report_json_range(j, "ratio", r->ratio, r->ratio_low,
+                               r->ratio_high);
         msim_guard_json(j, r->marks);
         json_breakdown(j, r);
         msim_json_number(j, "tokens_per_second", r->tokens_per_second);
@@ -218,11 +199,11 @@ enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
 static void csv_row(const struct msim_job_whatif *w, uint32_t index, FILE *out)
 {
     const struct msim_job_scenario *r = row_of(w, index);
-    struct breakdown b = breakdown_of(r);
+    struct msim_breakdown b = breakdown_of(r);
     const double figures[] = {
         r->step.us,    r->step.low_us, r->step.high_us, r->ratio,
         r->ratio_low,  r->ratio_high,  b.compute,       b.communication,
-        b.copies,      b.host,         b.idle,          r->memory.at.most,
+        b.memory_copy, b.host,         b.idle,          r->memory.at.most,
         r->memory.low, r->memory.high, r->capacity,     r->tokens_per_second};
 
     char guards[MSIM_GUARD_WORDS];

@@ -230,11 +230,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 static void json_figure(struct msim_json *j, const char *key,
                         const struct msim_figure *f)
 {
-    msim_json_open(j, key, '{', false);
-    msim_json_number(j, "predicted", f->predicted);
-    msim_json_number(j, "low", f->low);
-    msim_json_number(j, "high", f->high);
-    msim_json_close(j);
+    msim_report_json_range(j, key, f->predicted, f->low, f->high);
 }
 
 static void json_kernels(struct msim_json *j, const struct msim_scenario_row *r)
@@ -273,13 +269,7 @@ static void json_row(struct msim_json *j, const char *key,
         msim_json_number(j, "transfer", r->transfer_us);
         msim_json_number(j, "wait", r->wait_us);
         msim_json_close(j);
-        msim_json_open(j, "breakdown_us", '{', false);
-        msim_json_number(j, "compute", r->breakdown.compute);
-        msim_json_number(j, "communication", r->breakdown.communication);
-        msim_json_number(j, "memory_copy", r->breakdown.memory_copy);
-        msim_json_number(j, "host", r->breakdown.host);
-        msim_json_number(j, "idle", r->breakdown.idle);
-        msim_json_close(j);
+        msim_report_json_breakdown(j, &r->breakdown);
         msim_report_json_step(j, &r->step);
         msim_report_json_memory(j, &r->memory);
         msim_guard_json(j, r->marks);

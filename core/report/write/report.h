@@ -111,6 +111,11 @@ enum msim_status msim_report_brief(const struct msim_prediction *p, FILE *out);
 /* One object, schema mystique-sim/prediction/1, keys in contract order. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
+/* Its member `breakdown_us`, and one of a figure with its interval. */
+void msim_report_json_breakdown(struct msim_json *j,
+                                const struct msim_breakdown *b);
+void msim_report_json_range(struct msim_json *j, const char *key,
+                            double predicted, double low, double high);
 /* RFC 4180, one line an operator. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);

@@ -18,6 +18,16 @@ static void write_figure(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
+void msim_report_json_range(struct msim_json *j, const char *key,
+                            double predicted, double low, double high)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "predicted", predicted);
+    msim_json_number(j, "low", low);
+    msim_json_number(j, "high", high);
+    msim_json_close(j);
+}
+
 /* An interval inside a record, where the unit is part of each key. */
 static void write_figure_us(struct msim_json *j, const struct msim_figure *f)
 {
@@ -27,7 +37,8 @@ static void write_figure_us(struct msim_json *j, const struct msim_figure *f)
     msim_json_number(j, "measured_us", f->measured);
 }
 
-static void write_breakdown(struct msim_json *j, const struct msim_breakdown *b)
+void msim_report_json_breakdown(struct msim_json *j,
+                                const struct msim_breakdown *b)
 {
     msim_json_open(j, "breakdown_us", '{', false);
     msim_json_number(j, "compute", b->compute);
@@ -70,7 +81,7 @@ static void write_iterations(struct msim_json *j,
         write_rank(j, "rank", it->rank);
         write_pair(j, "communication_us", "transfer", it->transfer_us, "wait",
                    it->wait_us);
-        write_breakdown(j, &it->breakdown_us);
+        msim_report_json_breakdown(j, &it->breakdown_us);
         write_pair(j, "overlapped_us", "communication",
                    it->overlapped_communication_us, "memory_copy",
                    it->overlapped_copy_us);
@@ -128,7 +139,7 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
     write_pair(j, "communication_us", "transfer", p->transfer_us, "wait",
                p->wait_us);
     msim_json_number(j, "external_wait_us", p->external_wait_us);
-    write_breakdown(j, &p->breakdown_us);
+    msim_report_json_breakdown(j, &p->breakdown_us);
     write_pair(j, "overlapped_us", "communication",
                p->overlapped_communication_us, "memory_copy",
                p->overlapped_copy_us);
@@ -208,7 +219,7 @@ static void write_ranks(struct msim_json *j, const struct msim_prediction *p)
         write_figure(j, "kernel_us", &r->kernel_us);
         write_pair(j, "communication_us", "transfer", r->transfer_us, "wait",
                    r->wait_us);
-        write_breakdown(j, &r->breakdown_us);
+        msim_report_json_breakdown(j, &r->breakdown_us);
         write_pair(j, "overlapped_us", "communication",
                    r->overlapped_communication_us, "memory_copy",
                    r->overlapped_copy_us);
