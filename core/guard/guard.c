@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const WORDS[] = {
@@ -252,6 +251,16 @@ void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
                                  WORDS[g], TEXTS[g]);
         before = ",";
     }
+}
+
+void msim_guard_text(const struct msim_guard_count *c, const char *what,
+                     const char *before, FILE *out)
+{
+    char text[MSIM_GUARD_SENTENCE];
+
+    msim_guard_sentence(c, what, text);
+    if (*text)
+        fprintf(out, "%s%s\n", before, text);
 }
 
 void msim_guard_count_json(struct msim_json *j,

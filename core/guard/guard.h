@@ -26,6 +26,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* X(name, the word, the least that a larger one may take of a smaller one, what
  * is said of one answer). Kernels that libraries pick by size, and waves of
@@ -109,6 +110,9 @@ void msim_guard_sum(struct msim_guard_count *to,
 #define MSIM_GUARD_SENTENCE 640
 void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
                          char text[MSIM_GUARD_SENTENCE]);
+/* The same in `out`, a line behind `before`; nothing where none is marked. */
+void msim_guard_text(const struct msim_guard_count *c, const char *what,
+                     const char *before, FILE *out);
 /* ECHECK where answers were asked for and there is none, each of which says
  * why. `what` is the plural of an answer. */
 MSIM_MUST_CHECK

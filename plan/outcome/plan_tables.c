@@ -181,8 +181,7 @@ static void put_row(const struct shape *t, const struct msim_plan_point *p,
     fputs("</td></tr>\n", out);
 }
 
-/* Of a table, and of its section, which ends with `legend`. */
-static void put_end(const char *legend, FILE *out)
+void msim_plan_page_table_end(const char *legend, FILE *out)
 {
     fprintf(out, "</tbody></table></div>%s</section>\n", legend);
 }
@@ -223,7 +222,7 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
             put_row(&t, &plan->points[plan->best_of[i]], spec, out);
         else
             put_none(&t, plan, spec, i, out);
-    put_end("", out);
+    msim_plan_page_table_end("", out);
 }
 
 #define LEGEND                                                                 \
@@ -245,9 +244,10 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
              spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         put_row(&t, &plan->points[plan->frontier[i]], spec, out);
-    put_end(t.has[CHANCE] ? LEGEND
-                " \"limits kept\": the chance that the limits of time "
-                "and cost are kept.</p>"
-                          : LEGEND "</p>",
-            out);
+    msim_plan_page_table_end(
+        t.has[CHANCE] ? LEGEND
+            " \"limits kept\": the chance that the limits of time "
+            "and cost are kept.</p>"
+                      : LEGEND "</p>",
+        out);
 }

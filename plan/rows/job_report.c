@@ -170,15 +170,11 @@ static void list_row(const struct report *r, const struct msim_job_row *row,
 
 static enum msim_status write_text(struct report *r)
 {
-    char marked[MSIM_GUARD_SENTENCE];
-
     msim_job_list_end(r->out, r->predicted, r->rows, r->first_reason);
     MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on, r,
                                r->out));
     write_fits(r);
-    msim_guard_sentence(&r->marks.count, "jobs", marked);
-    if (*marked)
-        msim_print(r->out, "\n%s\n", marked);
+    msim_guard_text(&r->marks.count, "jobs", "\n", r->out);
     return MSIM_OK;
 }
 

@@ -35,27 +35,26 @@ static struct msim_breakdown breakdown_of(const struct msim_job_scenario *r)
 
 static void text_row(const struct msim_job_scenario *r, int width, FILE *out)
 {
-    char step[MSIM_CELL];
+    char step[MSIM_CELL], guards[MSIM_GUARD_WORDS], text[256] = "no prediction";
     struct msim_breakdown b = breakdown_of(r);
     double share = 100 / r->step.us;
-    char guards[MSIM_GUARD_WORDS];
 
-    if (*r->reason) {
-        msim_print(out, "%-*.*s no prediction: %s\n", width, width, r->name,
-                   r->reason);
-        return;
-    }
     msim_format_time(step, r->step.us);
-    msim_guard_words(r->marks, guards);
-    msim_print(out,
-               "%-*.*s %12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f "
-               "%5.1f %5.1f "
-               "%8.1f  %s%s%s\n",
-               width, width, r->name, step, r->ratio, r->ratio_low,
-               r->ratio_high, r->tokens_per_second, b.compute * share,
-               b.communication * share, b.memory_copy * share, b.host * share,
-               b.idle * share, r->memory.at.most / MSIM_GIB,
-               msim_fits_text(r->memory.fits), *guards ? "  " : "", guards);
+    msim_guard_words(*r->reason ? 0 : r->marks, guards);
+    if (!*r->reason)
+        snprintf(
+            text, sizeof(text),
+            "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
+            "%8.1f  %s",
+            step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
+            b.compute * share, b.communication * share, b.memory_copy * share,
+            b.host * share, b.idle * share, r->memory.at.most / MSIM_GIB,
+            msim_fits_text(r->memory.fits));
+    msim_print(out, "%-*.*s %s%s%s%s\n", width, width, r->name, text,
+               *r->reason ? ": "
+               : *guards  ? "  "
+                          : "",
+               r->reason, guards);
 }
 
 /* The base as its graph is, by itself; empty: nobody asked. */
@@ -90,7 +89,7 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
         "             %     %     %     %     %";
     const int width = msim_scenario_grid_width(&w->grid);
     const int wider = width - MSIM_SCENARIO_WIDTH;
-    char marked[MSIM_GUARD_SENTENCE], graph[512];
+    char graph[512];
 
     msim_print(out, "%s on %s%s%s\n\n%*s%s\n%*s%s\n", w->model.name,
                w->platform, *w->assumed ? "; assumed " : "", w->assumed, wider,
@@ -100,9 +99,7 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
         text_row(&w->rows[i], width, out);
     graph_text(w, graph);
     msim_print(out, *graph ? "\n%s\n" LEGEND : "%s" LEGEND, graph);
-    msim_guard_sentence(&w->marked, "predictions", marked);
-    if (*marked)
-        msim_print(out, "%s\n", marked);
+    msim_guard_text(&w->marked, "predictions", "", out);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

@@ -112,13 +112,9 @@ static enum msim_status write_text(const struct msim_trace_rows *t,
                                    const struct msim_judged_groups *g,
                                    FILE *out)
 {
-    char marked[MSIM_GUARD_SENTENCE];
-
     list_jobs(t, out);
     MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
-    msim_guard_sentence(&t->scenarios.marked, "predictions", marked);
-    if (*marked)
-        msim_print(out, "\n%s\n", marked);
+    msim_guard_text(&t->scenarios.marked, "predictions", "\n", out);
     return MSIM_OK;
 }
 

@@ -197,7 +197,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
         "                          %     %     %";
     const int width = msim_scenario_grid_width(&s->grid);
     const int wider = width - MSIM_SCENARIO_WIDTH;
-    char marked[MSIM_GUARD_SENTENCE], step[MSIM_STEP_TEXT];
+    char step[MSIM_STEP_TEXT];
 
     if (s->ranked) {
         msim_ranking_text(s, out);
@@ -215,9 +215,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     msim_report_step_text(&s->base.step, step);
     if (*step)
         msim_print(out, "measured jobs take %s\n", step);
-    msim_guard_sentence(&s->marked, "predictions", marked);
-    if (*marked)
-        msim_print(out, "%s\n", marked);
+    msim_guard_text(&s->marked, "predictions", "", out);
     text_usages(s, out);
     explain_memory(s, out);
     for (uint32_t i = 0; i < s->n && s->kernels; i++)

@@ -281,73 +281,34 @@ static void print_rank_note(const struct msim_compare_page *page)
             a->rank, b->rank);
 }
 
+static void print_table(struct msim_compare_page *page, const char *title,
+                        const struct msim_changes *t, enum msim_extra extra,
+                        uint32_t limit)
+{
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){
+            .title = title, .t = t, .extra = extra, .total = true},
+        limit);
+}
+
 static void print_tables(struct msim_compare_page *page)
 {
     const struct msim_comparison *c = page->c;
 
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "where it goes",
-                                    .t = &c->breakdown,
-                                    .extra = MSIM_EXTRA_NOTHING,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "critical path, by owner",
-                                    .t = &c->owners,
-                                    .extra = MSIM_EXTRA_NOTHING,
-                                    .total = true},
-        TOP_PATH);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "work of the host",
-                                    .t = &c->host_ops,
-                                    .extra = MSIM_EXTRA_CALLS,
-                                    .total = true},
-        TOP_PATH);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "the main thread waits for",
-                                    .t = &c->main_waits,
-                                    .extra = MSIM_EXTRA_NOTHING,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "the GPU is idle until",
-                                    .t = &c->gpu_idle,
-                                    .extra = MSIM_EXTRA_NOTHING,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "kinds of work",
-                                    .t = &c->families,
-                                    .extra = MSIM_EXTRA_CALLS,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "topmost operators",
-                                    .t = &c->ops,
-                                    .extra = MSIM_EXTRA_CALLS,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "kernels and copies",
-                                    .t = &c->kernels,
-                                    .extra = MSIM_EXTRA_MEANS,
-                                    .total = true},
-        TOP);
-    msim_compare_table_print(
-        page,
-        (struct msim_compare_table){.title = "streams",
-                                    .t = &c->streams,
-                                    .extra = MSIM_EXTRA_CALLS,
-                                    .total = true},
-        TOP);
+    print_table(page, "where it goes", &c->breakdown, MSIM_EXTRA_NOTHING, TOP);
+    print_table(page, "critical path, by owner", &c->owners, MSIM_EXTRA_NOTHING,
+                TOP_PATH);
+    print_table(page, "work of the host", &c->host_ops, MSIM_EXTRA_CALLS,
+                TOP_PATH);
+    print_table(page, "the main thread waits for", &c->main_waits,
+                MSIM_EXTRA_NOTHING, TOP);
+    print_table(page, "the GPU is idle until", &c->gpu_idle, MSIM_EXTRA_NOTHING,
+                TOP);
+    print_table(page, "kinds of work", &c->families, MSIM_EXTRA_CALLS, TOP);
+    print_table(page, "topmost operators", &c->ops, MSIM_EXTRA_CALLS, TOP);
+    print_table(page, "kernels and copies", &c->kernels, MSIM_EXTRA_MEANS, TOP);
+    print_table(page, "streams", &c->streams, MSIM_EXTRA_CALLS, TOP);
 }
 
 static void print_iterations(struct msim_compare_page *page)
