@@ -185,6 +185,9 @@ void msim_json_number(struct msim_json *j, const char *key, double value);
 void msim_json_integer(struct msim_json *j, const char *key, int64_t value);
 void msim_json_unsigned(struct msim_json *j, const char *key, uint64_t value);
 void msim_json_bool(struct msim_json *j, const char *key, bool value);
+/* An object or array on one line that is JSON already, not looked at, up to
+ * where its next value stands: a key's, or one without. */
+void msim_json_open_at(struct msim_json *j, const char *begun);
 /* A value that is JSON already, on one line: not looked at. NULL: null. */
 void msim_json_value(struct msim_json *j, const char *key, const char *json);
 /* Picoseconds as microseconds, exactly: with 3 decimals, or 6 where the time

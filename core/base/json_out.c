@@ -102,8 +102,32 @@ static unsigned other_length(const char *s)
     return *s == '"' || *s == '\\' ? 0 : msim_printable_length(s);
 }
 
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* A word with a bit set in each byte that is 0, and perhaps behind one. */
+static uint64_t zeros(uint64_t w)
+{
+    return (w - EACH(0x01)) & ~w & EACH(0x80);
+}
+
+/* How many of `n` bytes are plain, in whole words: most strings are, all. */
+static size_t plain_words(const char *s, size_t n)
+{
+    size_t at = 0;
+    uint64_t w;
+
+    for (; n - at >= sizeof(w); at += sizeof(w)) {
+        memcpy(&w, s + at, sizeof(w));
+        if (((w - EACH(' ')) | w) & EACH(0x80) || zeros(w ^ EACH('"')) ||
+            zeros(w ^ EACH('\\')) || zeros(w ^ EACH(0x7f)))
+            break;
+    }
+    return at;
+}
+
 static void put_string(struct msim_json *j, const char *s)
 {
+    const char *end = s + strlen(s);
     char escape[16];
 
     put(j, "\"", 1);
@@ -111,6 +135,7 @@ static void put_string(struct msim_json *j, const char *s)
         const char *plain = s;
         unsigned n;
 
+        s += plain_words(s, (size_t)(end - s));
         while (is_plain(*s) || (n = other_length(s)) > 0)
             s += is_plain(*s) ? 1 : n;
         put(j, plain, (size_t)(s - plain));
@@ -175,6 +200,14 @@ enum msim_status msim_sink_file(void *ctx, const char *bytes, size_t n)
     return fwrite(bytes, 1, n, ctx) == n ? MSIM_OK : MSIM_EWRITE;
 }
 
+static void enter(struct msim_json *j, char bracket, bool lines)
+{
+    j->level[j->depth].close = bracket == '{' ? '}' : ']';
+    j->level[j->depth].lines = lines;
+    j->level[j->depth].filled = false;
+    j->depth++;
+}
+
 void msim_json_open(struct msim_json *j, const char *key, char bracket,
                     bool lines)
 {
@@ -182,10 +215,15 @@ void msim_json_open(struct msim_json *j, const char *key, char bracket,
     assert(j->depth < MSIM_JSON_DEPTH);
     before_value(j, key);
     put(j, &bracket, 1);
-    j->level[j->depth].close = bracket == '{' ? '}' : ']';
-    j->level[j->depth].lines = lines;
-    j->level[j->depth].filled = false;
-    j->depth++;
+    enter(j, bracket, lines);
+}
+
+void msim_json_open_at(struct msim_json *j, const char *begun)
+{
+    assert(j->depth < MSIM_JSON_DEPTH);
+    before_value(j, NULL);
+    put_text(j, begun);
+    enter(j, *begun, false);
 }
 
 void msim_json_close(struct msim_json *j)

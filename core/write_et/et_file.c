@@ -47,25 +47,28 @@ const char *msim_et_dtype(enum msim_dtype dtype)
 /* ---- attributes ----------------------------------------------------------
  */
 
-static void open_attr(struct msim_json *j, const char *name, const char *type)
-{
-    msim_json_open(j, NULL, '{', false);
-    msim_json_text(j, "name", name);
-    msim_json_text(j, "type", type);
-}
+/* Half of a file is their names and types: those of an attribute are one text,
+ * up to its value. */
+#define ATTR(name, type)                                                       \
+    "{\"name\": \"" name "\", \"type\": \"" type "\", \"value\": "
 
-static void attr_number(struct msim_json *j, const char *name, int64_t value,
-                        bool is_signed)
+#define attr_number(j, name, number)                                           \
+    put_number(j, ATTR(name, "uint64"), (int64_t)(number))
+#define attr_signed(j, name, number)                                           \
+    put_number(j, ATTR(name, "int64"), (int64_t)(number))
+#define attr_text(j, name, text) put_text(j, ATTR(name, "string"), text)
+
+static void put_number(struct msim_json *j, const char *attr, int64_t value)
 {
-    open_attr(j, name, is_signed ? "int64" : "uint64");
-    msim_json_integer(j, "value", value);
+    msim_json_open_at(j, attr);
+    msim_json_integer(j, NULL, value);
     msim_json_close(j);
 }
 
-static void attr_text(struct msim_json *j, const char *name, const char *value)
+static void put_text(struct msim_json *j, const char *attr, const char *text)
 {
-    open_attr(j, name, "string");
-    msim_json_text(j, "value", value);
+    msim_json_open_at(j, attr);
+    msim_json_text(j, NULL, text);
     msim_json_close(j);
 }
 
@@ -73,17 +76,17 @@ static void message_attrs(struct msim_json *j, const struct msim_et_message *m)
 {
     attr_text(j, "collective_name", m->name);
     attr_text(j, "dtype", m->dtype);
-    attr_number(j, "in_msg_nelems", (int64_t)m->in_elems, false);
-    attr_number(j, "out_msg_nelems", (int64_t)m->out_elems, false);
+    attr_number(j, "in_msg_nelems", m->in_elems);
+    attr_number(j, "out_msg_nelems", m->out_elems);
     attr_text(j, "in_split_size", "[]");
     attr_text(j, "out_split_size", "[]");
     if (!m->group)
         return;
-    attr_number(j, "global_rank_start", m->start, false);
-    attr_number(j, "global_rank_stride", m->stride, false);
+    attr_number(j, "global_rank_start", m->start);
+    attr_number(j, "global_rank_stride", m->stride);
     attr_text(j, "pg_name", m->group);
     attr_text(j, "pg_desc", m->group);
-    attr_number(j, "pg_size", m->size, false);
+    attr_number(j, "pg_size", m->size);
 }
 
 /* ---- nodes ----------------------------------------------------------------
@@ -119,12 +122,12 @@ void msim_et_file_node(struct msim_json *j, const struct msim_et_record *n)
     put_side(j, "inputs", &n->in);
     put_side(j, "outputs", &n->out);
     msim_json_open(j, "attrs", '[', false);
-    attr_number(j, "rf_id", (int64_t)n->rf_id, false);
-    attr_number(j, "fw_parent", 0, false);
-    attr_number(j, "seq_id", n->sequence, true);
-    attr_number(j, "scope", n->scope, false);
-    attr_number(j, "tid", n->thread, false);
-    attr_number(j, "fw_tid", n->fw_thread, false);
+    attr_number(j, "rf_id", n->rf_id);
+    attr_number(j, "fw_parent", 0);
+    attr_signed(j, "seq_id", n->sequence);
+    attr_number(j, "scope", n->scope);
+    attr_number(j, "tid", n->thread);
+    attr_number(j, "fw_tid", n->fw_thread);
     attr_text(j, "op_schema", n->schema ? n->schema : "");
     attr_text(j, "kernel_backend", "");
     attr_text(j, "kernel_file", "");

@@ -168,8 +168,52 @@ static void test_json_out__keeps_a_failure(void)
     CHECK_INT(msim_json_end(&json), MSIM_EIO);
 }
 
+static void test_json_out__opens_what_is_begun(void)
+{
+    open_sink();
+    msim_json_open(&json, NULL, '[', false);
+    for (int i = 0; i < 2; i++) {
+        msim_json_open_at(&json, "{\"name\": \"n\", \"value\": ");
+        msim_json_integer(&json, NULL, i);
+        msim_json_close(&json);
+    }
+    msim_json_close(&json);
+    CHECK_INT(close_sink(), MSIM_OK);
+    CHECK_STR(text, "[{\"name\": \"n\", \"value\": 0}, "
+                    "{\"name\": \"n\", \"value\": 1}]\n");
+    free(text);
+}
+
+/* Eight bytes are looked at together: each byte, wherever it stands, is what it
+ * is alone. */
+static void test_json_out__bytes_in_words(void)
+{
+    for (unsigned c = 1; c < 256; c++) {
+        char word[20] = {(char)c}, alone[64] = "", want[96];
+
+        open_sink();
+        msim_json_text(&json, NULL, word);
+        CHECK_INT(close_sink(), MSIM_OK);
+        snprintf(alone, sizeof(alone), "%.*s", (int)strlen(text) - 3, text + 1);
+        free(text);
+        for (unsigned at = 0; at < 16; at++) {
+            memcpy(word, "abcdefghijklmnop", 17);
+            snprintf(want, sizeof(want), "\"%.*s%s%s\"\n", (int)at, word, alone,
+                     word + at + 1);
+            word[at] = (char)c;
+            open_sink();
+            msim_json_text(&json, NULL, word);
+            CHECK_INT(close_sink(), MSIM_OK);
+            CHECK_STR(text, want);
+            free(text);
+        }
+    }
+}
+
 int main(void)
 {
+    RUN(test_json_out__opens_what_is_begun);
+    RUN(test_json_out__bytes_in_words);
     RUN(test_json_out__nests);
     RUN(test_json_out__integers_to_their_ends);
     RUN(test_json_out__escapes);
