@@ -318,9 +318,14 @@ bool msim_lexer_skip(struct msim_lexer *l)
         if (!p || p == l->end)
             return false;
     }
-    l->depth--;
-    take(l, p, MSIM_LEXER_VALUE, MSIM_TOKEN_MAP_END);
+    msim_lexer_behind(l, p);
     return true;
+}
+
+void msim_lexer_behind(struct msim_lexer *l, const char *to)
+{
+    l->depth--;
+    take(l, to, MSIM_LEXER_VALUE, MSIM_TOKEN_MAP_END);
 }
 
 void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd)

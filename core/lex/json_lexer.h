@@ -58,6 +58,9 @@ enum msim_token msim_lexer_next(struct msim_lexer *l);
 /* Go on behind an odd key or string. */
 void msim_lexer_pass(struct msim_lexer *l, enum msim_token odd);
 
+/* Behind a brace that opens: go on at `to`, behind the one that closes it. */
+void msim_lexer_behind(struct msim_lexer *l, const char *to);
+
 /*
  * Behind a bracket that opens: go on behind the one that closes it, without a
  * look at what is between them. That is text which is known to be JSON; false,

@@ -318,6 +318,23 @@ static enum msim_status ask(struct msim_sax *s, size_t len)
 
 /* ---- what is plain ------------------------------------------------------ */
 
+/* Of an object that its handler may read itself. */
+static int on_object(struct msim_sax *s)
+{
+    struct msim_lexer *l = &s->lexer;
+    size_t taken = 0;
+
+    if (!s->handler.whole || s->skip || s->skip_value)
+        return on_map_begin(s);
+    if (!went(s, s->handler.whole(s->ctx, l->at, (size_t)(l->end - l->at),
+                                  &taken)))
+        return 0;
+    if (!taken)
+        return on_map_begin(s);
+    msim_lexer_behind(l, l->at + taken);
+    return 1;
+}
+
 static int tell(struct msim_sax *s, enum msim_token token)
 {
     const struct msim_lexer *l = &s->lexer;
@@ -330,7 +347,7 @@ static int tell(struct msim_sax *s, enum msim_token token)
     case MSIM_TOKEN_NUMBER:
         return on_number(s, l->text, l->len);
     case MSIM_TOKEN_MAP:
-        return on_map_begin(s);
+        return on_object(s);
     case MSIM_TOKEN_MAP_END:
         return on_map_end(s);
     case MSIM_TOKEN_ARRAY:
@@ -502,6 +519,17 @@ uint64_t msim_sax_offset(const struct msim_sax *s)
 
     return s->offset + taken +
            (s->asking ? yajl_get_bytes_consumed(s->yajl) : 0);
+}
+
+const char *msim_sax_since(const struct msim_sax *s, uint64_t at, size_t *len)
+{
+    const char *from;
+
+    if (!s->piece || at <= s->offset || s->asking)
+        return NULL;
+    from = s->piece + (at - s->offset);
+    *len = (size_t)(s->lexer.at - from);
+    return from;
 }
 
 uint64_t msim_sax_fed(const struct msim_sax *s)

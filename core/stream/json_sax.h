@@ -28,6 +28,11 @@
  *   from any other:         the rest of the object or array that it is in
  *                           (whose *_end() is reported).
  * Any callback may be NULL.
+ *
+ * whole() hears of an object before map_begin() does, with the text behind its
+ * brace as far as it is at hand. It may know that text: then it sets `*taken`
+ * to what it has read itself, the brace that closes included, and nothing of
+ * the object is reported, not even its begin.
  */
 
 #define MSIM_SAX_SKIP      1
@@ -46,6 +51,7 @@ struct msim_sax_handler {
     int (*map_end)(void *ctx);
     int (*array_begin)(void *ctx);
     int (*array_end)(void *ctx);
+    int (*whole)(void *ctx, const char *text, size_t len, size_t *taken);
 };
 
 struct msim_sax; /* opaque */
@@ -88,6 +94,13 @@ void msim_sax_resume(struct msim_sax *s, uint64_t at);
  * of what it was given. Within a callback: the end of what it is given.
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
+
+/*
+ * Within a callback: the text from offset `at`, which an earlier callback was
+ * given the end of, to the end of what this one is given; or NULL, where it is
+ * not at hand any more.
+ */
+const char *msim_sax_since(const struct msim_sax *s, uint64_t at, size_t *len);
 
 /* Between pieces: how many bytes have been fed, parsed yet or not. */
 uint64_t msim_sax_fed(const struct msim_sax *s);

@@ -61,6 +61,8 @@ RUNS = {
     "predict_ranks": "predict --platform a100 data/traces/dlrm-ddp-2ranks",
     "whatif": "whatif DIR/whatif.json --platform a100 --threads 1 "
               "data/traces/dlrm",
+    "synth": "synth llama3-8b --strategy DIR/synth.json -o DIR/written",
+    "predict_written": "predict --platform h100 DIR/written",
     "op": "op --platform h100 DIR/op.csv",
     "op_rows": "op --platform h100 DIR/op_rows.csv",
     "plan": "plan DIR/plan.json --threads 1 --law-only",
@@ -70,6 +72,8 @@ RUN_WORDS = {
     "predict": "`predict` of it on an A100",
     "predict_ranks": "`predict` of two ranks, the sample dlrm-ddp-2ranks",
     "whatif": "`whatif`, ten scenarios of the sample dlrm on an A100",
+    "synth": "`synth` of llama3-8b, two stages with 8 micro batches",
+    "predict_written": "`predict` of what it wrote, on an H100",
     "op": "`op`, one row on an H100",
     "op_rows": "1,023 rows more",
     "plan": "`plan --law-only`, 192 points",
@@ -136,6 +140,8 @@ def write_inputs(folder):
     plan = {"model": "llama3-8b", "sequence": 8192, "global_batch": 1024,
             "platforms": ["h100"], "gpus": 64, "tp": [1, 2, 4, 8],
             "pp": [1, 2, 4], "zero": [1, 3]}
+    synth = {"gpus": 8, "tp": 2, "pp": 2, "dp": 2, "micro_batch": 1,
+             "global_batch": 16, "sequence": 4096, "precision": "bf16"}
     changes = [{"scale": {"select": "kernels", "factor": 0.5 + i / 10}}
                for i in range(10)]
     whatif = {"scenarios": [{"name": f"{i}", "changes": [change]}
@@ -143,6 +149,7 @@ def write_inputs(folder):
     for name, text in (("op.csv", head + rows[0]),
                        ("op_rows.csv", head + "".join(rows)),
                        ("plan.json", json.dumps(plan)),
+                       ("synth.json", json.dumps(synth)),
                        ("whatif.json", json.dumps(whatif))):
         (folder / name).write_text(text, encoding="utf-8")
 

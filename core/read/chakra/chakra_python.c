@@ -36,7 +36,7 @@ static int add(struct scan *x, uint32_t kind, struct msim_text_piece text)
     token = msim_vec_add(x->list, sizeof(*token));
     if (!token)
         return MSIM_ENOMEM;
-    *token = (struct msim_et_token){kind, text};
+    *token = (struct msim_et_token){.kind = kind, .text = text};
     return 0;
 }
 

@@ -34,6 +34,7 @@ struct walk {
     struct msim_et_size *size;
     uint32_t *ids;
     bool inputs; /* of which details are wanted */
+    enum msim_et_spot_kind side;
 };
 
 static const char *text_of(const struct msim_reader *r,
@@ -124,6 +125,19 @@ static int add_string(struct walk *w, const char *s, size_t len)
     return add_arg(w, a);
 }
 
+/* A number that was just added may be another one in a node that is alike. */
+static int note_number(struct walk *w, const struct msim_et_token *v)
+{
+    const struct msim_vec *args = &msim_et_of(w->r)->args;
+    const struct msim_arg *all = args->data;
+
+    if (all[args->n - 1].kind != MSIM_ARG_INT ||
+        v->text.len > MSIM_ET_SPOT_DIGITS)
+        return 0;
+    return msim_et_alike_note(&msim_et_of(w->r)->alike, w->side, args->n - 1,
+                              v->from, v->text.len);
+}
+
 static int add_scalar(struct walk *w)
 {
     const struct msim_et_token *v = w->v++;
@@ -136,6 +150,8 @@ static int add_scalar(struct walk *w)
                      ? add_arg(w, (struct msim_arg){.kind = MSIM_ARG_BOOL,
                                                     .v.i = *s != '0'})
                      : add_number(w, s, v->text.len, type_is(w, "Double"));
+        if (!result)
+            result = note_number(w, v);
         break;
     case MSIM_ETOK_BOOL:
         result = add_arg(
@@ -287,9 +303,21 @@ static int add_id(struct walk *w, const int64_t *tuple)
     return 0;
 }
 
+/* Number `n` of a tensor. The first three name it, as no other is named. */
+static int read_number(struct walk *w, const struct msim_et_token *v,
+                       uint32_t n, int64_t *value)
+{
+    if (!msim_decimal_int(text_of(w->r, v->text), v->text.len, value))
+        *value = 0;
+    return n < 3 ? msim_et_alike_note(
+                       &msim_et_of(w->r)->alike, MSIM_ET_SPOT_TENSOR + n,
+                       w->r->trace->n_tensor_ids, v->from, v->text.len)
+                 : 0;
+}
+
 /* [tensor, storage, offset, numel, itemsize, device]; no device before 2022.
  * Behind it may be the layout, which core/chakra writes. */
-static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
+static int read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
 {
     uint32_t depth = 0, n = 0;
 
@@ -299,14 +327,13 @@ static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
         const struct msim_et_token *v = w->v;
 
         if (v->kind == MSIM_ETOK_CLOSE && depth == 0)
-            return;
+            return 0;
         w->v++;
         depth += v->kind == MSIM_ETOK_OPEN;
         if (v->kind == MSIM_ETOK_CLOSE && --depth == 0)
-            return;
-        if (v->kind == MSIM_ETOK_NUMBER && n < 6 &&
-            !msim_decimal_int(text_of(w->r, v->text), v->text.len, &tuple[n]))
-            tuple[n] = 0;
+            return 0;
+        if (v->kind == MSIM_ETOK_NUMBER && n < 6)
+            MSIM_TRY(read_number(w, v, n, &tuple[n]));
         n += v->kind == MSIM_ETOK_NUMBER;
         if (v->kind == MSIM_ETOK_STRING) {
             const char *text = text_of(w->r, v->text);
@@ -315,8 +342,9 @@ static void read_tuple(struct walk *w, int64_t tuple[6], uint8_t *device)
             msim_et_of(w->r)->gpus |= gpu_bit(text, v->text.len);
         }
         if (depth == 0)
-            return;
+            return 0;
     }
+    return 0;
 }
 
 static bool begins(const char *s, size_t len, const char *with)
@@ -336,6 +364,7 @@ static enum msim_status dtype_of(struct msim_reader *r, const char *name,
         begins(name, len, "unknown"))
         return MSIM_OK;
     MSIM_TRY(msim_read_odd_type(r, name, len, &slot));
+    msim_et_of(r)->alike.odd = true;
     r->out->odd_types[slot].n++;
     *dtype = MSIM_DT_ODD;
     return MSIM_OK;
@@ -346,20 +375,22 @@ static int add_tensor(struct walk *w)
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
     int64_t tuple[6];
-    uint32_t index, strides;
+    uint32_t index, strides, n_spots = msim_et_of(w->r)->alike.spots.n;
     bool broken;
     const char *name = w->type + sizeof "Tensor(" - 1;
 
     skip_type(w);
     if (w->type > name && w->type[-1] == ')')
         MSIM_TRY(dtype_of(w->r, name, (size_t)(w->type - 1 - name), &a.dtype));
-    read_tuple(w, tuple, &a.device);
+    MSIM_TRY(read_tuple(w, tuple, &a.device));
     MSIM_TRY(read_dims(w, &w->shapes, dims, &broken));
     msim_import_add(&w->r->trace->import, MSIM_IMPORT_SIZES, broken);
     if (broken ||
         (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
          a.dtype == MSIM_DT_UNKNOWN)) {
         skip_entry(&w->strides);
+        msim_et_of(w->r)->alike.spots.n = n_spots;
+        msim_et_of(w->r)->alike.odd |= broken;
         MSIM_TRY(add_input(w, MSIM_NONE));
         return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
     }
@@ -477,6 +508,7 @@ enum msim_status msim_et_args(struct msim_reader *r,
     w.shapes = sizes_of(&v->shapes);
     w.strides = sizes_of(&v->strides);
     w.inputs = msim_et_of(r)->details && v == &msim_et_of(r)->in;
+    w.side = v == &msim_et_of(r)->in ? MSIM_ET_SPOT_INPUT : MSIM_ET_SPOT_OUTPUT;
     w.type = w.type_end = "";
     while (w.v < w.v_end) {
         int result = 0;

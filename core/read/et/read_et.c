@@ -27,6 +27,7 @@ enum key {
     E_SCOPE,
     E_TID,
     E_FW_TID,
+    E_FW_PARENT,
     E_INPUTS,
     E_INPUT_SHAPES,
     E_INPUT_TYPES,
@@ -58,6 +59,7 @@ static const struct msim_keyword words[] = {
     {"scope", E_SCOPE},
     {"tid", E_TID},
     {"fw_tid", E_FW_TID},
+    {"fw_parent", E_FW_PARENT},
     {"inputs", E_INPUTS},
     {"input_shapes", E_INPUT_SHAPES},
     {"input_types", E_INPUT_TYPES},
@@ -73,126 +75,6 @@ static const struct msim_keyword words[] = {
     {NULL, 0},
 };
 
-/* ---- rows --------------------------------------------------------------- */
-
-enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
-                                uint32_t *thread)
-{
-    struct msim_trace *t = r->trace;
-    uint32_t *slot;
-
-    MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
-                       sizeof(*t->threads)));
-    MSIM_TRY(msim_idmap_put(&msim_et_of(r)->threads, (uint64_t)tid,
-                            t->n_threads, &slot));
-    *thread = *slot;
-    if (*thread == t->n_threads)
-        t->threads[t->n_threads++] = (struct msim_thread){.tid = tid};
-    return MSIM_OK;
-}
-
-static uint8_t kind_of(const struct msim_reader *r)
-{
-    const struct msim_et_node *n = &msim_et_of(r)->node;
-    const char *name = msim_strtab_text(r->strings, n->name);
-
-    if (msim_name_is_root(name))
-        return MSIM_OP_ROOT;
-    return n->scope == 7 ? MSIM_OP_ANNOTATION : MSIM_OP_OPERATOR;
-}
-
-static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
-{
-    struct msim_et *e = msim_et_of(r);
-    struct msim_et_size in = {0}, out = {0};
-    const char *name = msim_strtab_text(r->strings, op->name);
-
-    MSIM_TRY(msim_et_args(r, &e->in, &op->args, &op->ids, &in));
-    MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
-    /* Of others core/write_et says it, where a change made the message. */
-    if (!strcmp(name, "record_param_comms") || e->node.comm.seen)
-        return msim_et_add_comm(r, op, &in, &out, &op->comm);
-    return MSIM_OK;
-}
-
-/* Nodes that say something of the whole job: how fp32 is multiplied, and
- * `## process_group:init ##`, a string that holds the list of groups. */
-enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
-{
-    const char *name = msim_strtab_text(r->strings, op->name);
-    const struct msim_arg *a;
-    const char *text;
-
-    r->trace->tf32 |= strcmp(name, MSIM_TF32_LABEL) == 0;
-    if (strncmp(name, "## process_group:init", 21))
-        return MSIM_OK;
-    a = msim_args_get(r->trace, op->args, 0);
-    if (!a || a->kind != MSIM_ARG_STR)
-        return MSIM_OK;
-    text = msim_strtab_text(r->strings, (uint32_t)a->v.i);
-    return msim_group_parse_list(r, text, strlen(text));
-}
-
-static enum msim_status check_node(struct msim_reader *r)
-{
-    const struct msim_et_node *n = &msim_et_of(r)->node;
-    unsigned long long number = r->trace->import.records + 1;
-
-    if (!n->has_id)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "node %llu has no 'id'", number);
-    if (n->id >= UINT32_MAX)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "node %llu: 'id' is %llu, want less than 2^32",
-            number, (unsigned long long)n->id);
-    if (!n->has_parent)
-        return (enum msim_status)msim_read_problem(
-            r, MSIM_EFORMAT, "node %llu has neither 'parent' nor 'ctrl_deps'",
-            (unsigned long long)n->id);
-    if (!n->has_name)
-        return (enum msim_status)msim_read_problem(r, MSIM_EFORMAT,
-                                                   "node %llu has no 'name'",
-                                                   (unsigned long long)n->id);
-    return MSIM_OK;
-}
-
-static enum msim_status node_end(struct msim_reader *r)
-{
-    struct msim_et *e = msim_et_of(r);
-    const struct msim_et_node *n = &e->node;
-    struct msim_trace *t = r->trace;
-    struct msim_et_link *link;
-    struct msim_op op = msim_op_empty();
-
-    MSIM_TRY(check_node(r));
-    op.rf_id = n->rf_id;
-    op.name = n->name;
-    op.schema = n->schema;
-    op.et_id = (uint32_t)n->id;
-    op.seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1;
-    op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
-    op.kind = kind_of(r);
-    /* The process root only holds all threads together. */
-    if (op.kind == MSIM_OP_ROOT && n->parent == n->id) {
-        msim_read_count(r, MSIM_IMPORT_ROOT);
-        return MSIM_OK;
-    }
-    MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
-    MSIM_TRY(add_values(r, &op));
-    if (n->ranges.len)
-        MSIM_TRY(msim_et_ranges(r));
-    MSIM_TRY(msim_et_groups(r, &op));
-    MSIM_TRY(
-        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
-    link = msim_vec_add(&e->links, sizeof(*link));
-    if (!link)
-        return MSIM_ENOMEM;
-    *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
-    t->ops[t->n_ops++] = op;
-    t->import.read++;
-    return MSIM_OK;
-}
-
 /* ---- one node ----------------------------------------------------------- */
 
 static void values_reset(struct msim_et_values *v)
@@ -207,6 +89,8 @@ void msim_et_begin(struct msim_et *e)
     values_reset(&e->out);
     e->text.n = 0;
     e->inputs.n = 0;
+    e->alike.spots.n = 0;
+    e->alike.odd = false;
     e->list = NULL;
     e->nested = 0;
     e->key = e->sub_key = E_OTHER;
@@ -239,6 +123,12 @@ static int et_key(void *p, const char *s, size_t len)
     return key ? 0 : MSIM_SAX_SKIP;
 }
 
+/* Where a text of the node at hand is, if it lies there as it is read. */
+static uint32_t from(const struct msim_et *e, const char *s)
+{
+    return (uint32_t)((uintptr_t)s - (uintptr_t)e->alike.node);
+}
+
 static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
                      size_t len)
 {
@@ -260,8 +150,27 @@ static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
     tok = msim_vec_add(e->list, sizeof(*tok));
     if (!tok)
         return MSIM_ENOMEM;
-    *tok = (struct msim_et_token){kind, piece};
+    *tok = (struct msim_et_token){kind, from(e, s), piece};
     return 0;
+}
+
+/* A number that is another one in each node. */
+static int note_number(struct msim_et *e, uint8_t key, uint32_t at, size_t len)
+{
+    switch (key) {
+    case E_ID:
+        return msim_et_alike_note(&e->alike, MSIM_ET_SPOT_ID, 0, at, len);
+    case E_PARENT:
+        return msim_et_alike_note(&e->alike, MSIM_ET_SPOT_PARENT, 0, at, len);
+    case E_RF_ID:
+        return msim_et_alike_note(&e->alike, MSIM_ET_SPOT_RF_ID, 0, at, len);
+    case E_SEQ:
+        return msim_et_alike_note(&e->alike, MSIM_ET_SPOT_SEQ, 0, at, len);
+    case E_FW_PARENT:
+        return msim_et_alike_note(&e->alike, MSIM_ET_SPOT_OTHER, 0, at, len);
+    default:
+        return 0;
+    }
 }
 
 /* A whole number of the node itself or of an attribute. */
@@ -313,10 +222,14 @@ static int et_number(void *p, const char *s, size_t len)
 
     if (e->list)
         return add_token(r, MSIM_ETOK_NUMBER, s, len);
-    if (e->depth == 1)
+    if (e->depth == 1) {
         set_number(&e->node, e->key, s, len);
-    else if (e->depth == 3 && e->sub_key == E_VALUE)
+        return note_number(e, e->key, from(e, s), len);
+    }
+    if (e->depth == 3 && e->sub_key == E_VALUE) {
+        e->attr_from = from(e, s);
         return msim_vec_text(&e->text, s, len, &e->attr_value);
+    }
     return 0;
 }
 
@@ -335,8 +248,10 @@ static int et_string(void *p, const char *s, size_t len)
         return msim_read_string(r, s, len, &e->node.schema);
     if (e->depth == 3 && e->sub_key == E_NAME)
         return msim_vec_text(&e->text, s, len, &e->attr_name);
-    if (e->depth == 3 && e->sub_key == E_VALUE)
+    if (e->depth == 3 && e->sub_key == E_VALUE) {
+        e->attr_from = MSIM_NONE;
         return msim_vec_text(&e->text, s, len, &e->attr_value);
+    }
     return 0;
 }
 
@@ -352,6 +267,13 @@ static int et_null(void *p)
     struct msim_reader *r = p;
 
     return msim_et_of(r)->list ? add_token(r, MSIM_ETOK_NULL, NULL, 0) : 0;
+}
+
+static int et_whole(void *p, const char *text, size_t len, size_t *taken)
+{
+    struct msim_reader *r = p;
+
+    return msim_et_of(r)->depth ? 0 : msim_et_alike_take(r, text, len, taken);
 }
 
 static int et_map_begin(void *p)
@@ -374,6 +296,7 @@ static int et_map_begin(void *p)
         e->depth = 3;
         e->sub_key = E_OTHER;
         e->attr_name = e->attr_value = (struct msim_text_piece){0, 0};
+        e->attr_from = MSIM_NONE;
         return 0;
     }
     return MSIM_SAX_SKIP;
@@ -387,9 +310,11 @@ static int attr_end(struct msim_reader *r)
     const char *name = text + e->attr_name.at, *value = text + e->attr_value.at;
     uint8_t key = msim_keyset_find(&e->keys, name, e->attr_name.len);
 
-    if (key >= E_RF_ID && key <= E_FW_TID) {
+    if (key >= E_RF_ID && key <= E_FW_PARENT) {
         set_number(&e->node, key, value, e->attr_value.len);
-        return 0;
+        return e->attr_from == MSIM_NONE
+                   ? 0
+                   : note_number(e, key, e->attr_from, e->attr_value.len);
     }
     if (key == E_SCHEMA)
         return msim_read_string(r, value, e->attr_value.len, &e->node.schema);
@@ -416,10 +341,7 @@ static int et_map_end(void *p)
         return 0;
     }
     e->depth = 0;
-    MSIM_TRY(node_end(r));
-    r->trace->import.records++;
-    r->complete++;
-    return 0;
+    return msim_et_node_end(r);
 }
 
 /* Which list starts here, if one does. */
@@ -482,6 +404,7 @@ static const struct msim_sax_handler handler = {
     .number = et_number,
     .string = et_string,
     .key = et_key,
+    .whole = et_whole,
     .map_begin = et_map_begin,
     .map_end = et_map_end,
     .array_begin = et_array_begin,
@@ -491,6 +414,7 @@ static const struct msim_sax_handler handler = {
 void msim_et_init(struct msim_et *e, bool details)
 {
     e->details = details;
+    e->alike.last = MSIM_NONE;
     msim_keyset_init(&e->keys, details ? words : words + DETAIL_WORDS);
 }
 
@@ -510,6 +434,7 @@ void msim_et_release(struct msim_et *e)
     free(e->inputs.data);
     free(e->links.data);
     msim_idmap_release(&e->threads);
+    msim_et_alike_release(&e->alike);
 }
 
 static enum msim_status et_begin(struct msim_reader *r)
@@ -529,6 +454,7 @@ static void et_forget(void *state)
 
     e->depth = e->nested = 0;
     e->list = NULL;
+    msim_et_alike_forget(&e->alike);
 }
 
 static void et_free(void *state)

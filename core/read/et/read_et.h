@@ -24,6 +24,7 @@ enum msim_et_token_kind {
 
 struct msim_et_token {
     uint32_t kind;
+    uint32_t from; /* a number: where it is in the node's text */
     struct msim_text_piece text;
 };
 
@@ -40,6 +41,12 @@ struct msim_et_input {
     uint32_t id; /* in tensor_ids; NONE: undefined */
     bool has_range;
     int64_t low, high;
+};
+
+/* Tensors of one side of a node. */
+struct msim_et_size {
+    uint64_t elems;
+    uint8_t dtype; /* of the first that has one */
 };
 
 /* What the attributes of schema 1.1 say of a collective. */
@@ -61,6 +68,7 @@ struct msim_et_node {
     bool has_id, has_parent, has_name;
     bool has_inputs, has_outputs; /* Chakra only */
     struct msim_et_comm comm;
+    struct msim_et_size in, out;
 };
 
 /* What is kept of a node, apart from its msim_op, until the tree is built. */
@@ -68,6 +76,43 @@ struct msim_et_link {
     uint64_t id, parent;
     int64_t fw_tid;
     bool has_parent;
+};
+
+/*
+ * Nodes that were read, for those that are like one of them (et_alike.c): the
+ * same text but for the numbers at its spots.
+ */
+enum msim_et_spot_kind {
+    MSIM_ET_SPOT_OTHER, /* nobody asks for it */
+    MSIM_ET_SPOT_ID,
+    MSIM_ET_SPOT_PARENT,
+    MSIM_ET_SPOT_RF_ID,
+    MSIM_ET_SPOT_SEQ,
+    MSIM_ET_SPOT_TENSOR, /* of a tensor: three, one behind the other */
+    MSIM_ET_SPOT_STORAGE,
+    MSIM_ET_SPOT_OFFSET,
+    MSIM_ET_SPOT_INPUT, /* an argument that is a whole number */
+    MSIM_ET_SPOT_OUTPUT,
+};
+
+#define MSIM_ET_SPOT_DIGITS 18u /* of a number, at most */
+
+struct msim_et_spot {
+    uint32_t at, len; /* in the node's text, behind its brace */
+    uint32_t kind;
+    uint32_t which; /* row of tensor_ids, or argument of its side */
+};
+
+struct msim_et_alike {
+    const char *node;      /* text of the node at hand; NULL: nobody keeps it */
+    uint64_t at;           /* its offset in the file */
+    struct msim_vec spots; /* struct msim_et_spot, of the node at hand */
+    bool odd;              /* something in it counts each time it is read */
+    struct msim_vec kept, all, text; /* of those that were read; all: spots */
+    struct msim_vec comms;           /* of those of them that are collectives */
+    struct msim_idmap kinds;         /* hash of name and sizes -> kept */
+    uint32_t last;                   /* what came last, or NONE */
+    uint64_t hits, misses;
 };
 
 struct msim_et {
@@ -83,6 +128,8 @@ struct msim_et {
     struct msim_vec inputs; /* struct msim_et_input, in preorder; details */
     uint32_t nested;        /* arrays open inside the list */
     struct msim_text_piece attr_name, attr_value;
+    uint32_t attr_from; /* of a value that is a number; else NONE */
+    struct msim_et_alike alike;
     struct msim_vec links; /* struct msim_et_link, one per op */
     struct msim_idmap threads;
     uint64_t gpus; /* bits of the numbers of GPUs that tensors are on */
@@ -104,13 +151,34 @@ enum msim_status msim_et_finish(struct msim_reader *r);
  * MSIM_NONE where it has no tensor. Elements and type of its tensors are added
  * up for collectives.
  */
-struct msim_et_size {
-    uint64_t elems;
-    uint8_t dtype;
-};
 enum msim_status msim_et_args(struct msim_reader *r,
                               const struct msim_et_values *v, uint32_t *block,
                               uint32_t *ids, struct msim_et_size *size);
+
+/* A node that begins: take it whole, where it is like one that was read. */
+int msim_et_alike_take(struct msim_reader *r, const char *text, size_t len,
+                       size_t *taken);
+/* Note a number of the node at hand. */
+int msim_et_alike_note(struct msim_et_alike *a, enum msim_et_spot_kind kind,
+                       uint32_t which, uint32_t from, size_t len);
+/* Keep the node that was just added, whose tensors are those from `first` on,
+ * `n_in` of them given to it. */
+enum msim_status msim_et_alike_keep(struct msim_reader *r, uint32_t first,
+                                    uint32_t n_in);
+void msim_et_alike_forget(struct msim_et_alike *a);
+void msim_et_alike_release(struct msim_et_alike *a);
+
+/* What an operator keeps of a node's number in autograd. */
+static inline int32_t msim_et_seq(int64_t seq)
+{
+    return seq >= 0 && seq <= INT32_MAX ? (int32_t)seq : -1;
+}
+/* The node at hand is read: its row, unless it is the process's (et_node.c). */
+enum msim_status msim_et_node_end(struct msim_reader *r);
+/* A row of operators, and of links. */
+enum msim_status msim_et_add_node(struct msim_reader *r,
+                                  const struct msim_op *op,
+                                  const struct msim_et_link *link);
 
 /* A node begins: forget the one before (read_et.c). */
 void msim_et_begin(struct msim_et *e);

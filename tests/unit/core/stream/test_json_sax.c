@@ -84,9 +84,20 @@ static int on_array_end(void *p)
     return put(p, "]", "", 0);
 }
 
+/* Takes an object that is `known`, if all of it is there. */
+static int on_whole(void *p, const char *text, size_t len, size_t *taken)
+{
+    static const char known[] = "\"a\": [1]}";
+
+    if (len < sizeof(known) - 1 || memcmp(text, known, sizeof(known) - 1) != 0)
+        return 0;
+    *taken = sizeof(known) - 1;
+    return put(p, "whole", "", 0);
+}
+
 static const struct msim_sax_handler handler = {
-    on_null, on_bool,    on_number, on_string,   on_key,
-    on_map,  on_map_end, on_array,  on_array_end};
+    on_null, on_bool,    on_number, on_string,    on_key,
+    on_map,  on_map_end, on_array,  on_array_end, on_whole};
 
 /* Parse in pieces of `step` bytes, each copied to a place of its own so that
    the sanitizers see any read past its end. */
@@ -322,6 +333,68 @@ static void test_json_sax__nul_is_no_end(void)
     CHECK_UINT(offset, 3);
 }
 
+static void test_json_sax__takes_whole_objects(void)
+{
+    static const char text[] =
+        "{\"x\": [{\"a\": [1]}, {\"a\": [2]}, {\"a\": [1]}], \"skip\": "
+        "{\"a\": [1]}, \"y\": {\"a\": [1]}}";
+    struct log l = {.skip = "skip"}, cut = {0};
+
+    CHECK_INT(parse(&l, text, strlen(text), strlen(text), NULL), MSIM_OK);
+    CHECK_STR(l.text, "{ k:x [ whole { k:a [ n:2 ] } whole ] k:skip k:y whole "
+                      "} ");
+    CHECK_INT(parse(&cut, text, strlen(text), 12, NULL), MSIM_OK);
+    CHECK(strstr(cut.text, "k:x [ { k:a [ n:1 ] }") != NULL);
+}
+
+/* From behind the brace of {"b": ...} to behind the one that closes it. */
+struct since {
+    struct msim_sax *s;
+    uint64_t at;
+    char text[64];
+    bool there;
+};
+
+static int since_begin(void *p)
+{
+    struct since *x = p;
+
+    x->at = msim_sax_offset(x->s);
+    return 0;
+}
+
+static int since_end(void *p)
+{
+    struct since *x = p;
+    size_t len = 0;
+    const char *text = msim_sax_since(x->s, x->at, &len);
+
+    x->there = text != NULL;
+    if (text)
+        snprintf(x->text, sizeof(x->text), "%.*s", (int)len, text);
+    return 0;
+}
+
+static void test_json_sax__text_since(void)
+{
+    static const char text[] = "[1, {\"b\": 22}]";
+    static const struct msim_sax_handler ends = {.map_begin = since_begin,
+                                                 .map_end = since_end};
+
+    for (size_t cut = 1; cut < strlen(text); cut++) {
+        struct since x = {0};
+
+        REQUIRE(msim_sax_new(&x.s, &ends, &x) == MSIM_OK);
+        CHECK_INT(msim_sax_feed(x.s, text, cut), MSIM_OK);
+        CHECK_INT(msim_sax_feed(x.s, text + cut, strlen(text) - cut), MSIM_OK);
+        /* the brace is in the piece that ends, or in the one that begins */
+        CHECK_INT(x.there, cut <= 4 || cut >= 13);
+        if (x.there)
+            CHECK_STR(x.text, "\"b\": 22}");
+        msim_sax_free(x.s);
+    }
+}
+
 static void test_json_sax__depth_is_bounded(void)
 {
     char text[MSIM_SAX_MAX_DEPTH + 2];
@@ -347,5 +420,7 @@ int main(void)
     RUN(test_json_sax__cut);
     RUN(test_json_sax__nul_is_no_end);
     RUN(test_json_sax__depth_is_bounded);
+    RUN(test_json_sax__takes_whole_objects);
+    RUN(test_json_sax__text_since);
     return check_summary();
 }
