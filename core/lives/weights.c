@@ -54,6 +54,77 @@ static bool is_optimizer(const char *name)
            !strncmp(name, "aten::_fused_sgd", 16);
 }
 
+/* Below these there are weights, gradients and states alone. */
+static bool holds_weights(const char *name)
+{
+    return !strncmp(name, "Optimizer.", 10) ||
+           !strcmp(name, "torch::autograd::AccumulateGrad");
+}
+
+static bool is_copy(const char *name)
+{
+    static const char *const NAMES[] = {"aten::to", "aten::_to_copy",
+                                        "aten::copy_", "aten::clone", NULL};
+
+    for (const char *const *n = NAMES; *n; n++)
+        if (!strcmp(name, *n))
+            return true;
+    return false;
+}
+
+/* What a name says. Names are few and operators many: it is asked once each. */
+struct name_class {
+    uint32_t arguments; /* those that are weights */
+    bool known, optimizer, holds_weights, copy;
+    bool product; /* arguments depend on their sizes */
+};
+
+static uint32_t arguments_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(WEIGHTS) / sizeof(*WEIGHTS); i++)
+        if (!strcmp(name, WEIGHTS[i].name))
+            return WEIGHTS[i].arguments;
+    return 0;
+}
+
+/* Of its arguments alone. */
+static struct name_class takes(const char *name)
+{
+    return (struct name_class){.arguments = arguments_of(name),
+                               .product = !strcmp(name, "aten::addmm") ||
+                                          !strcmp(name, "aten::matmul")};
+}
+
+static struct name_class class_of(const char *name)
+{
+    struct name_class c = takes(name);
+
+    c.known = true;
+    c.optimizer = is_optimizer(name);
+    c.holds_weights = holds_weights(name);
+    c.copy = is_copy(name);
+    return c;
+}
+
+/* By string, of all that operators are called; the caller frees it. */
+static enum msim_status classes_of(struct name_class **out,
+                                   const struct msim_trace *t)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (t->ops[i].name > last)
+            last = t->ops[i].name;
+    *out = calloc((size_t)last + 1, sizeof(**out));
+    if (!*out)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (!(*out)[t->ops[i].name].known)
+            (*out)[t->ops[i].name] =
+                class_of(msim_trace_text(t, t->ops[i].name));
+    return MSIM_OK;
+}
+
 static uint32_t rank_of(const struct msim_trace *t, uint32_t block, uint32_t i)
 {
     const struct msim_arg *a = msim_args_get(t, block, i);
@@ -75,12 +146,10 @@ static uint32_t weights_of_product(const struct msim_trace *t,
 }
 
 static uint32_t weights_of(const struct msim_trace *t, const struct msim_op *op,
-                           const char *name)
+                           const struct name_class *c)
 {
-    for (size_t i = 0; i < sizeof(WEIGHTS) / sizeof(*WEIGHTS); i++)
-        if (!strcmp(name, WEIGHTS[i].name))
-            return WEIGHTS[i].arguments;
-    return weights_of_product(t, op, name);
+    return c->product ? weights_of_product(t, op, msim_trace_text(t, op->name))
+                      : c->arguments;
 }
 
 /* ---- by shape ------------------------------------------------------------ */
@@ -93,20 +162,20 @@ static void mark(struct msim_weights *w, const struct msim_arg *a,
             w->shape[a->v.i] = 1;
 }
 
-static void mark_shapes(struct msim_weights *w, const struct msim_op *op)
+static void mark_shapes(struct msim_weights *w, const struct msim_op *op,
+                        const struct name_class *c)
 {
     const struct msim_trace *t = w->t;
-    const char *name = msim_trace_text(t, op->name);
     const struct msim_arg *first = msim_args_get(t, op->args, 0);
     uint32_t which;
 
     if (!first)
         return;
-    if (is_optimizer(name)) {
+    if (c->optimizer) {
         mark(w, first, first + t->blocks[op->args].count);
         return;
     }
-    which = weights_of(t, op, name);
+    which = weights_of(t, op, c);
     for (uint32_t i = 0; which >> i; i++) {
         const struct msim_arg *a = msim_args_get(t, op->args, i);
 
@@ -153,7 +222,8 @@ static enum msim_status mark_transposed(struct msim_weights *w)
 struct marking {
     const struct msim_trace *t;
     const struct msim_lives *lives;
-    uint8_t *is_weight; /* by life */
+    struct name_class *classes; /* by string */
+    uint8_t *is_weight;         /* by life */
 };
 
 static void mark_all(struct marking *m, struct msim_lives_each e)
@@ -173,13 +243,6 @@ static void mark_argument(struct marking *m, uint32_t op, uint32_t i)
             m->is_weight[e.life] = 1;
 }
 
-/* Below these there are weights, gradients and states alone. */
-static bool holds_weights(const char *name)
-{
-    return !strncmp(name, "Optimizer.", 10) ||
-           !strcmp(name, "torch::autograd::AccumulateGrad");
-}
-
 /* What an optimizer names, what gradients are kept for, and what operators take
  * as weights. */
 static void mark_lives(struct marking *m)
@@ -188,12 +251,12 @@ static void mark_lives(struct marking *m)
     uint32_t end = 0; /* of what holds nothing else */
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        const char *name = msim_trace_text(t, t->ops[i].name);
-        uint32_t which = weights_of(t, &t->ops[i], name);
+        const struct name_class *c = &m->classes[t->ops[i].name];
+        uint32_t which = weights_of(t, &t->ops[i], c);
 
-        if (i >= end && holds_weights(name))
+        if (i >= end && c->holds_weights)
             end = t->ops[i].end;
-        if (i < end || is_optimizer(name)) {
+        if (i < end || c->optimizer) {
             mark_all(m, msim_lives_inputs(m->lives, t, i));
             mark_all(m, msim_lives_outputs(m->lives, t, i));
             continue;
@@ -202,17 +265,6 @@ static void mark_lives(struct marking *m)
             if (which >> k & 1)
                 mark_argument(m, i, k);
     }
-}
-
-static bool is_copy(const char *name)
-{
-    static const char *const NAMES[] = {"aten::to", "aten::_to_copy",
-                                        "aten::copy_", "aten::clone", NULL};
-
-    for (const char *const *n = NAMES; *n; n++)
-        if (!strcmp(name, *n))
-            return true;
-    return false;
 }
 
 /* The lives of a copy: of what, and of the copy; each of as many elements. */
@@ -255,7 +307,7 @@ static bool begins_result(const struct marking *m, uint32_t op,
     const struct msim_op *ops = m->t->ops;
 
     for (uint32_t p = ops[op].parent; p != MSIM_NONE; p = ops[p].parent)
-        if (weights_of(m->t, &ops[p], msim_trace_text(m->t, ops[p].name)) &&
+        if (weights_of(m->t, &ops[p], &m->classes[ops[p].name]) &&
             comes_out(m, p, lives, n))
             return true;
     return false;
@@ -270,7 +322,7 @@ static bool spread(struct marking *m)
     for (uint32_t i = 0; i < m->t->n_ops; i++) {
         uint32_t ends[4], n, marked = 0;
 
-        if (!is_copy(msim_trace_text(m->t, m->t->ops[i].name)))
+        if (!m->classes[m->t->ops[i].name].copy)
             continue;
         n = ends_of(m, i, ends);
         for (uint32_t k = 0; k < n; k++)
@@ -290,13 +342,16 @@ enum msim_status msim_weights_by_life(uint8_t **out, const struct msim_lives *l,
 {
     struct marking m = {.t = t, .lives = l};
 
+    *out = NULL;
+    MSIM_TRY(classes_of(&m.classes, t));
     *out = m.is_weight = calloc((size_t)l->n + 1, 1);
-    if (!m.is_weight)
-        return MSIM_ENOMEM;
-    mark_lives(&m);
-    for (int k = 0; k < CASTS_MOST && spread(&m); k++)
-        ;
-    return MSIM_OK;
+    if (m.is_weight) {
+        mark_lives(&m);
+        for (int k = 0; k < CASTS_MOST && spread(&m); k++)
+            ;
+    }
+    free(m.classes);
+    return m.is_weight ? MSIM_OK : MSIM_ENOMEM;
 }
 
 static enum msim_status find_by_life(struct msim_weights *w)
@@ -323,12 +378,16 @@ static enum msim_status find_by_life(struct msim_weights *w)
 enum msim_status msim_weights_find(struct msim_weights *out,
                                    const struct msim_trace *t)
 {
+    struct name_class *classes;
+
     *out = (struct msim_weights){.t = t};
     out->shape = calloc((size_t)t->n_dims + 1, 1);
     if (!out->shape)
         return MSIM_ENOMEM;
+    MSIM_TRY(classes_of(&classes, t));
     for (uint32_t i = 0; i < t->n_ops; i++)
-        mark_shapes(out, &t->ops[i]);
+        mark_shapes(out, &t->ops[i], &classes[t->ops[i].name]);
+    free(classes);
     MSIM_TRY(mark_transposed(out));
     return t->has_et && t->n_tensor_ids ? find_by_life(out) : MSIM_OK;
 }
@@ -352,7 +411,8 @@ bool msim_weights_have(const struct msim_weights *w, const struct msim_arg *a,
 static const struct msim_arg *doubtful(const struct msim_weights *w,
                                        const struct msim_op *op)
 {
-    uint32_t which = weights_of(w->t, op, msim_trace_text(w->t, op->name));
+    const struct name_class c = takes(msim_trace_text(w->t, op->name));
+    uint32_t which = weights_of(w->t, op, &c);
     uint32_t n = which ? msim_args_count(w->t, op->args) : 0;
 
     for (uint32_t i = 0; i < n && i < 32; i++) {
