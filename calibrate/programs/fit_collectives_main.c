@@ -350,5 +350,5 @@ int main(int argc, char **argv)
     if (!parse(&c, argc, argv))
         return 2;
     status = run(&c, &err);
-    return msim_program_end("msim-fit-collectives", status, &err);
+    return msim_program_end(stderr, "msim-fit-collectives", status, &err);
 }

@@ -172,5 +172,5 @@ int main(int argc, char **argv)
     if (status == MSIM_OK)
         status = write_factors(&sums, argv[3], argv[4], &err);
     msim_program_sums_release(&sums);
-    return msim_program_end("msim-fit-factors", status, &err);
+    return msim_program_end(stderr, "msim-fit-factors", status, &err);
 }

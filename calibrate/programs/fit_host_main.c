@@ -250,5 +250,5 @@ int main(int argc, char **argv)
         return 2;
     }
     status = run(argv, &err);
-    return msim_program_end("msim-fit-host", status, &err);
+    return msim_program_end(stderr, "msim-fit-host", status, &err);
 }

@@ -238,5 +238,5 @@ int main(int argc, char **argv)
     if (!parse(&c, argc, argv))
         return 2;
     status = run(&c, &err);
-    return msim_program_end("msim-fit", status, &err);
+    return msim_program_end(stderr, "msim-fit", status, &err);
 }

@@ -452,5 +452,5 @@ int main(int argc, char **argv)
     status = run(r, &o, &err);
     release(r);
     free(r);
-    return msim_program_end("msim-fit-serving", status, &err);
+    return msim_program_end(stderr, "msim-fit-serving", status, &err);
 }

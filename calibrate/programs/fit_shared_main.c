@@ -192,5 +192,5 @@ int main(int argc, char **argv)
     status = run(argv, report, &err);
     if (report && fclose(report) != 0 && status == MSIM_OK)
         status = MSIM_EIO;
-    return msim_program_end("msim-fit-shared", status, &err);
+    return msim_program_end(stderr, "msim-fit-shared", status, &err);
 }

@@ -1,7 +1,7 @@
 /*
  * core/report/write/report_format.c - figures and names as people read them.
  */
-#include "core/report/write/report.h"
+#include "core/report/write/report_internal.h"
 
 #include "core/base/print.h"
 
@@ -317,4 +317,16 @@ void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
     else
         snprintf(out, size, "%s%s as traced (costs: %s)", name, more, p->costs);
     add_options(out, size, p);
+}
+
+void msim_page_line(const struct msim_page *page, const char *label,
+                    const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, fmt);
+    msim_vprint_text(text, sizeof(text), fmt, args);
+    va_end(args);
+    msim_print(page->out, "  %-15s  %s\n", label, text);
 }

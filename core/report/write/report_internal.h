@@ -74,7 +74,8 @@ struct msim_page {
     unsigned name_columns;          /* for the longest of them */
 };
 
-/* A line of the totals: its label, and what `fmt` says of it. */
+/* A line of the totals: its label, and what `fmt` says of it. In
+ * report_format.c. */
 void msim_page_line(const struct msim_page *page, const char *label,
                     const char *fmt, ...) MSIM_PRINTF(3, 4);
 

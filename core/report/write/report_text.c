@@ -62,18 +62,6 @@ static struct msim_breakdown breakdown_of(const struct msim_page *page,
 
 /* ---- totals ------------------------------------------------------------- */
 
-void msim_page_line(const struct msim_page *page, const char *label,
-                    const char *fmt, ...)
-{
-    char text[LINE_BYTES];
-    va_list args;
-
-    va_start(args, fmt);
-    msim_vprint_text(text, sizeof(text), fmt, args);
-    va_end(args);
-    msim_print(page->out, "  %-15s  %s\n", label, text);
-}
-
 static void print_figure(const struct msim_page *page, const char *label,
                          const struct msim_figure *f)
 {
@@ -388,11 +376,13 @@ static void format_bar(char text[BAR_BYTES], const struct msim_page *page,
     double clamped = fmin(fmax(share, 0), 1);
     int eighths = (int)lround(clamped * BAR_CELLS * 8);
     int full = page->blocks ? eighths / 8 : (eighths + 7) / 8;
+    size_t used = (size_t)snprintf(text, BAR_BYTES, "%s", eighths ? "  " : "");
 
-    text = stpcpy(text, eighths ? "  " : "");
     for (int i = 0; i < full; i++)
-        text = stpcpy(text, page->blocks ? "\xe2\x96\x88" : "#");
-    strcpy(text, page->blocks ? EIGHTHS[eighths % 8] : "");
+        used += (size_t)snprintf(text + used, BAR_BYTES - used, "%s",
+                                 page->blocks ? "\xe2\x96\x88" : "#");
+    snprintf(text + used, BAR_BYTES - used, "%s",
+             page->blocks ? EIGHTHS[eighths % 8] : "");
 }
 
 struct class_row {
