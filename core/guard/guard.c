@@ -5,6 +5,7 @@
 
 #include "core/base/containers.h"
 #include "core/base/json.h"
+#include "core/base/print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -254,13 +255,13 @@ void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
 }
 
 void msim_guard_text(const struct msim_guard_count *c, const char *what,
-                     const char *before, FILE *out)
+                     bool apart, FILE *out)
 {
     char text[MSIM_GUARD_SENTENCE];
 
     msim_guard_sentence(c, what, text);
     if (*text)
-        fprintf(out, "%s%s\n", before, text);
+        msim_print(out, apart ? "\n%s\n" : "%s\n", text);
 }
 
 void msim_guard_count_json(struct msim_json *j,

@@ -110,9 +110,10 @@ void msim_guard_sum(struct msim_guard_count *to,
 #define MSIM_GUARD_SENTENCE 640
 void msim_guard_sentence(const struct msim_guard_count *c, const char *what,
                          char text[MSIM_GUARD_SENTENCE]);
-/* The same in `out`, a line behind `before`; nothing where none is marked. */
+/* The same as a line, behind an empty one where `apart`; nothing where none is
+ * marked. */
 void msim_guard_text(const struct msim_guard_count *c, const char *what,
-                     const char *before, FILE *out);
+                     bool apart, FILE *out);
 /* ECHECK where answers were asked for and there is none, each of which says
  * why. `what` is the plural of an answer. */
 MSIM_MUST_CHECK

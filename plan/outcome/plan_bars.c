@@ -28,11 +28,23 @@ static struct rows rows_of(const struct msim_plan *plan)
     return r;
 }
 
-/* A point's bar: `values` of the parts, out of `whole`, and `marks` on them. */
+/* The interval of a peak, and the room where it is on the axis. */
+static void put_marks(const struct msim_plan_point *p, double axis, FILE *out)
+{
+    msim_html_print(out, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
+                    100 * p->low_gib / axis,
+                    100 * (p->high_gib - p->low_gib) / axis);
+    if (p->room_gib < axis)
+        msim_html_print(out, "<s style=\"left:%.2f%%\"></s>",
+                        100 * p->room_gib / axis);
+}
+
+/* A point's bar: `values` of the parts, out of `whole`; `axis`: above 0
+ * that of memory, with marks of its peak. */
 static void put_bar(const struct msim_plan_point *p,
                     const struct msim_spec *spec, const char *figure,
                     const char *const *names, const double *values,
-                    double whole, const char *marks, FILE *out)
+                    double whole, double axis, FILE *out)
 {
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
@@ -52,7 +64,9 @@ static void put_bar(const struct msim_plan_point *p,
                             "style=\"width:%.2f%%;background:%s\"></i>",
                             names[i], percent, percent, msim_plan_color(i));
     }
-    fprintf(out, "%s</div>\n", marks);
+    if (axis > 0)
+        put_marks(p, axis, out);
+    fputs("</div>\n", out);
 }
 
 /* Names of the parts that some row shows, with the figures of the first, in a
@@ -112,7 +126,7 @@ void msim_plan_page_steps(const struct msim_plan *plan,
     for (uint32_t k = 0; k < r.n; k++) {
         msim_plan_time_text(r.of[k]->us, time, sizeof(time));
         put_bar(r.of[k], spec, time, plan->step_parts, r.of[k]->part_us,
-                r.of[k]->us, "", out);
+                r.of[k]->us, 0, out);
     }
     put_key(&r, plan->step_parts, step_share, step_text, out);
     msim_plan_exchange_text(spec, r.of[0], exchange, sizeof(exchange));
@@ -151,25 +165,12 @@ static double axis_of(const struct rows *r)
     return 1.02 * (room < 2 * most ? fmax(room, most) : most);
 }
 
-/* The interval of a peak, and the room where it is on the axis. */
-static void memory_marks(const struct msim_plan_point *p, double axis,
-                         char text[160])
-{
-    size_t used = (size_t)snprintf(
-        text, 160, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
-        100 * p->low_gib / axis, 100 * (p->high_gib - p->low_gib) / axis);
-
-    if (p->room_gib < axis)
-        snprintf(text + used, 160 - used, "<s style=\"left:%.2f%%\"></s>",
-                 100 * p->room_gib / axis);
-}
-
 void msim_plan_page_memory(const struct msim_plan *plan,
                            const struct msim_spec *spec, FILE *out)
 {
     struct rows r = rows_of(plan);
     double axis = axis_of(&r);
-    char figure[96], peak[32], marks[160];
+    char figure[96], peak[32];
 
     if (!r.n || isnan(r.of[0]->peak_gib))
         return;
@@ -182,8 +183,7 @@ void msim_plan_page_memory(const struct msim_plan *plan,
         msim_plan_memory_text(p->peak_gib, peak, sizeof(peak));
         snprintf(figure, sizeof(figure), "%s of %.1f GiB%s", peak, p->room_gib,
                  p->fits == MSIM_FITS_EDGE ? "?" : "");
-        memory_marks(p, axis, marks);
-        put_bar(p, spec, figure, plan->memory_parts, p->part_gib, axis, marks,
+        put_bar(p, spec, figure, plan->memory_parts, p->part_gib, axis, axis,
                 out);
     }
     put_key(&r, plan->memory_parts, memory_share, memory_text, out);

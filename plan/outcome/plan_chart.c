@@ -228,10 +228,6 @@ static bool put_scaling(const struct msim_plan *plan,
     return true;
 }
 
-#define SCALING                                                                \
-    "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc rgb %s title "  \
-    "%s"
-
 static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const struct msim_spec *spec, char **svg,
                                      struct msim_error *err)
@@ -255,8 +251,13 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         msim_plan_platform_text(spec, k, name, sizeof(name));
         msim_gnuplot_print(
-            out, k + 1 < spec->n_platforms ? SCALING ", " : SCALING "\n", k,
-            msim_plan_color(k), name);
+            out,
+            k + 1 < spec->n_platforms
+                ? "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
+                  "rgb %s title %s, "
+                : "$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
+                  "rgb %s title %s\n",
+            k, msim_plan_color(k), name);
     }
     return msim_plan_script_draw(out, svg, err);
 }

@@ -44,10 +44,6 @@ void msim_plan_page_steps(const struct msim_plan *plan,
 void msim_plan_page_memory(const struct msim_plan *plan,
                            const struct msim_spec *spec, FILE *out);
 
-/* The end of a table and of its section, which `legend` ends: HTML of ours. In
- * plan_tables.c. */
-void msim_plan_page_table_end(const char *legend, FILE *out);
-
 /* What is recommended, by the law and by the graph of its job. In
  * plan_simulated.c. */
 void msim_plan_page_simulated(const struct msim_plan *plan,

@@ -156,10 +156,9 @@ void msim_plan_page_simulated(const struct msim_plan *plan,
             p->strategy.gpus, spec->platforms[p->platform].name, t.strategy,
             t.law, t.simulated, t.factor, t.law_gib, t.gib);
     }
-    msim_plan_page_table_end(
-        "\n<p class=soft>What is recommended, what is "
-        "shortest, and those next to them. Simulated is the graph of the "
-        "job by itself, as synth writes it; measured jobs, which the law "
-        "knows, take the factor x of it, in every verb.</p>",
-        out);
+    fputs("</tbody></table></div>\n<p class=soft>What is recommended, what is "
+          "shortest, and those next to them. Simulated is the graph of the "
+          "job by itself, as synth writes it; measured jobs, which the law "
+          "knows, take the factor x of it, in every verb.</p></section>\n",
+          out);
 }

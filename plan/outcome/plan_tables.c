@@ -141,17 +141,19 @@ static void put_bar(const struct shape *t, const struct msim_plan_point *p,
                     const struct msim_spec *spec, FILE *out)
 {
     double low = p->cost * p->low_us / p->us;
-    char interval[96] = "";
 
     if (isnan(p->cost))
         return;
-    if (!msim_spec_is_hourly(spec))
-        snprintf(interval, sizeof(interval),
-                 "<u style=\"left:%.1f%%;width:%.1f%%\"></u>",
-                 100 * low / t->most,
-                 100 * (cost_end(p, spec) - low) / t->most);
-    fprintf(out, "<br><span class=bar><i style=\"width:%.1f%%\"></i>%s</span>",
-            100 * p->cost / t->most, interval);
+    if (msim_spec_is_hourly(spec))
+        msim_html_print(
+            out, "<br><span class=bar><i style=\"width:%.1f%%\"></i></span>",
+            100 * p->cost / t->most);
+    else
+        msim_html_print(out,
+                        "<br><span class=bar><i style=\"width:%.1f%%\"></i>"
+                        "<u style=\"left:%.1f%%;width:%.1f%%\"></u></span>",
+                        100 * p->cost / t->most, 100 * low / t->most,
+                        100 * (cost_end(p, spec) - low) / t->most);
 }
 
 static void put_row(const struct shape *t, const struct msim_plan_point *p,
@@ -179,11 +181,6 @@ static void put_row(const struct shape *t, const struct msim_plan_point *p,
             put_bar(t, p, spec, out);
     }
     fputs("</td></tr>\n", out);
-}
-
-void msim_plan_page_table_end(const char *legend, FILE *out)
-{
-    fprintf(out, "</tbody></table></div>%s</section>\n", legend);
 }
 
 static uint32_t columns_of(const struct shape *t)
@@ -222,13 +219,12 @@ void msim_plan_page_platforms(const struct msim_plan *plan,
             put_row(&t, &plan->points[plan->best_of[i]], spec, out);
         else
             put_none(&t, plan, spec, i, out);
-    msim_plan_page_table_end("", out);
+    fputs("</tbody></table></div></section>\n", out);
 }
 
 #define LEGEND                                                                 \
-    "\n<p class=soft>Small figures: the 90 % interval. \"?\": the GPU's "      \
-    "memory "                                                                  \
-    "lies inside the interval of the peak."
+    "</tbody></table></div>\n<p class=soft>Small figures: the 90 % interval. " \
+    "\"?\": the GPU's memory lies inside the interval of the peak."
 
 void msim_plan_page_frontier(const struct msim_plan *plan,
                              const struct msim_spec *spec, FILE *out)
@@ -244,10 +240,9 @@ void msim_plan_page_frontier(const struct msim_plan *plan,
              spec, out);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         put_row(&t, &plan->points[plan->frontier[i]], spec, out);
-    msim_plan_page_table_end(
-        t.has[CHANCE] ? LEGEND
-            " \"limits kept\": the chance that the limits of time "
-            "and cost are kept.</p>"
-                      : LEGEND "</p>",
-        out);
+    fputs(t.has[CHANCE] ? LEGEND
+              " \"limits kept\": the chance that the limits of time "
+              "and cost are kept.</p></section>\n"
+                        : LEGEND "</p></section>\n",
+          out);
 }

@@ -174,7 +174,7 @@ static enum msim_status write_text(struct report *r)
     MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on, r,
                                r->out));
     write_fits(r);
-    msim_guard_text(&r->marks.count, "jobs", "\n", r->out);
+    msim_guard_text(&r->marks.count, "jobs", true, r->out);
     return MSIM_OK;
 }
 

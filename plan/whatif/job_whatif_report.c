@@ -99,7 +99,7 @@ void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
         text_row(&w->rows[i], width, out);
     graph_text(w, graph);
     msim_print(out, *graph ? "\n%s\n" LEGEND : "%s" LEGEND, graph);
-    msim_guard_text(&w->marked, "predictions", "", out);
+    msim_guard_text(&w->marked, "predictions", false, out);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

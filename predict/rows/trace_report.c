@@ -114,7 +114,7 @@ static enum msim_status write_text(const struct msim_trace_rows *t,
 {
     list_jobs(t, out);
     MSIM_TRY(msim_judged_write(g, "trained by", NULL, NULL, NULL, out));
-    msim_guard_text(&t->scenarios.marked, "predictions", "\n", out);
+    msim_guard_text(&t->scenarios.marked, "predictions", true, out);
     return MSIM_OK;
 }
 

@@ -215,7 +215,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     msim_report_step_text(&s->base.step, step);
     if (*step)
         msim_print(out, "measured jobs take %s\n", step);
-    msim_guard_text(&s->marked, "predictions", "", out);
+    msim_guard_text(&s->marked, "predictions", false, out);
     text_usages(s, out);
     explain_memory(s, out);
     for (uint32_t i = 0; i < s->n && s->kernels; i++)

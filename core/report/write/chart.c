@@ -52,14 +52,17 @@ enum msim_status msim_chart_close(struct msim_chart *c, const char *path,
     return status;
 }
 
+#define PLAIN                                                                  \
+    "set encoding utf8\nset border 3 lc rgb '#888888'\n"                       \
+    "set tics nomirror tc rgb '#333333'\nset grid lc rgb '#dddddd'\n"
+
 void msim_chart_plain(const struct msim_chart *c)
 {
     fprintf(c->out,
-            "set terminal %s noenhanced size %d,%d%s\n"
-            "set encoding utf8\nset border 3 lc rgb '#888888'\n"
-            "set tics nomirror tc rgb '#333333'\nset grid lc rgb '#dddddd'\n",
-            c->png ? "png" : "svg", MSIM_CHART_WIDTH, c->height,
-            c->png ? "" : " font 'sans-serif,14' background '#ffffff'");
+            c->png ? "set terminal png noenhanced size %d,%d\n" PLAIN
+                   : "set terminal svg noenhanced size %d,%d font "
+                     "'sans-serif,14' background '#ffffff'\n" PLAIN,
+            MSIM_CHART_WIDTH, c->height);
 }
 
 void msim_chart_begin(const struct msim_chart *c)

@@ -84,23 +84,25 @@ void msim_gnuplot_tic(FILE *script, const char *text, double at)
 
 void msim_gnuplot_block(FILE *script, const char *name, ...)
 {
+    const struct msim_printer p = {script, msim_print_to_file, put_string};
     va_list args;
 
     putc('$', script);
     va_start(args, name);
-    vfprintf(script, name, args);
+    (void)msim_vprint(&p, name, args);
     va_end(args);
     fputs(" << MSIM_END\n", script);
 }
 
 void msim_gnuplot_row(FILE *script, int digits, const double *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (isfinite(v[i]))
-            fprintf(script, "%s%.*g", i ? " " : "", digits, v[i]);
+            fprintf(script, "%.*g", digits, v[i]);
         else
-            fputs(i ? " NaN" : "NaN", script);
-    putc('\n', script);
+            fputs("NaN", script);
+        putc(i + 1 < n ? ' ' : '\n', script);
+    }
 }
 
 void msim_gnuplot_block_end(FILE *script, int columns)
