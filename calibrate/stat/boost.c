@@ -104,19 +104,20 @@ static void differentiate(const struct msim_boost_options *o, double sum,
     *curvature = (float)(o->logistic ? p * (1 - p) : w);
 }
 
-/* One tree more, on derivatives of our own. */
+/* One tree more, on derivatives of our own; rows from `first` on are no part
+ * of it. */
 static enum msim_status grow_own(struct training *t, const double *y,
-                                 uint32_t n,
+                                 uint32_t n, uint32_t first,
                                  const struct msim_boost_options *options)
 {
-    float *gradient = malloc(n * sizeof(*gradient));
-    float *weight = malloc(n * sizeof(*weight));
+    float *gradient = calloc(n, sizeof(*gradient));
+    float *weight = calloc(n, sizeof(*weight));
     enum msim_status status = gradient && weight ? MSIM_OK : MSIM_ENOMEM;
     const float *sums = NULL;
 
     if (status == MSIM_OK)
         status = ask(t, &sums);
-    for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
+    for (uint32_t i = 0; status == MSIM_OK && i < first; i++)
         differentiate(options, (double)sums[i], y[i], &gradient[i], &weight[i]);
     if (status == MSIM_OK)
         status = called(
@@ -130,16 +131,17 @@ static enum msim_status grow(struct training *t, const double *x,
                              const double *y, uint32_t n, uint32_t features,
                              const struct msim_boost_options *options)
 {
+    bool own = options->weighted || options->logistic;
+
     MSIM_TRY(make_data(&t->data, x, y, n, features));
     MSIM_TRY(called(XGBoosterCreate(&t->data, 1, &t->booster)));
     MSIM_TRY(set_options(t->booster, options));
-    for (uint32_t i = 0; i < options->trees; i++) {
-        if (options->weighted || options->logistic)
-            MSIM_TRY(grow_own(t, y, n, options));
-        else
-            MSIM_TRY(
-                called(XGBoosterUpdateOneIter(t->booster, (int)i, t->data)));
-    }
+    for (uint32_t i = 0; i < options->trees; i++)
+        MSIM_TRY(
+            own ? grow_own(t, y, n, n, options)
+                : called(XGBoosterUpdateOneIter(t->booster, (int)i, t->data)));
+    for (uint32_t i = 0; own && options->first > 0 && i < options->more; i++)
+        MSIM_TRY(grow_own(t, y, n, options->first, options));
     return MSIM_OK;
 }
 

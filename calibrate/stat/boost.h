@@ -26,6 +26,9 @@ struct msim_boost_options {
     double penalty; /* rows' worth of zeros in every leaf */
     uint32_t least; /* rows in a leaf; those with large errors count less */
     double clip;    /* the loss of larger errors grows linearly */
+    /* Trees after those, grown to what they leave of the first `first` rows
+     * alone (0: none are). Where `weighted` or `logistic`. */
+    uint32_t more, first;
 };
 
 /*

@@ -1,6 +1,7 @@
 /*
  * Growing trees: what is grown can be read back, says what was learned, answers
- * as XGBoost does, bears outliers, and comes out the same again.
+ * as XGBoost does, bears outliers, goes on with some rows, and comes out the
+ * same again.
  */
 #include "calibrate/stat/boost.h"
 #include "tests/check.h"
@@ -151,6 +152,37 @@ static void test_boost__bears_outliers(void)
     cJSON_Delete(json);
 }
 
+/* The second half of the rows is 1 more: trees say 0.5 more of all of them,
+ * until further ones say what the first half is. */
+static void test_boost__goes_on_with_the_first_rows(void)
+{
+    struct msim_boost_options o = OPTIONS;
+    static double x[ROWS][2], y[ROWS];
+    double off[2] = {0};
+
+    make_rows(x, y);
+    for (int i = ROWS / 2; i < ROWS; i++)
+        y[i] += 1;
+    o.weighted = true;
+    o.more = 60;
+    for (int k = 0; k < 2; k++) {
+        struct msim_forest f;
+        cJSON *json;
+
+        o.first = k ? ROWS / 2 : 0;
+        REQUIRE(msim_boost_fit(&json, &x[0][0], y, ROWS, 2, &o, NULL) ==
+                MSIM_OK);
+        REQUIRE(msim_forest_read(&f, json, 2) == MSIM_OK);
+        CHECK_UINT(f.n_trees, o.trees + (k ? o.more : 0));
+        for (int i = 0; i < ROWS / 2; i++)
+            off[k] += (msim_forest_eval(&f, x[i]) - y[i]) / (ROWS / 2.0);
+        msim_forest_release(&f);
+        cJSON_Delete(json);
+    }
+    CHECK(off[0] > 0.4 && off[0] < 0.6);
+    CHECK(fabs(off[1]) < 0.01);
+}
+
 static void test_boost__refuses_infinite_values(void)
 {
     static double x[ROWS][2], y[ROWS];
@@ -169,6 +201,7 @@ int main(void)
     RUN(test_boost__gives_the_same_bytes);
     RUN(test_boost__agrees_with_xgboost);
     RUN(test_boost__bears_outliers);
+    RUN(test_boost__goes_on_with_the_first_rows);
     RUN(test_boost__refuses_infinite_values);
     return check_summary();
 }

@@ -312,6 +312,40 @@ static void test_learn_fit__judges_what_was_recorded(void)
     msim_runs_table_release(&t);
 }
 
+/* The next p99 is e^-0.3 limits in recorded seconds, and e^-0.5 in three times
+ * as many simulated ones: trees say what it was in recorded ones. */
+static void test_learn_fit__ends_with_what_was_recorded(void)
+{
+    struct msim_watch_model m;
+    struct msim_runs_row *r;
+    cJSON *model = NULL;
+    double said = 0;
+
+    make_table(800);
+    r = t.rows.data;
+    for (uint32_t i = 0; i < 800; i++) {
+        r[i].simulated = i >= 200;
+        r[i].next = i < 200 ? -0.3 : -0.5;
+    }
+    CHECK_STR(fit(0, 0, &model), "");
+    CHECK_INT(msim_watch_model_parse(&m, model, "m", &app, &err), MSIM_OK);
+    for (uint32_t i = 0; i < 200; i++) {
+        const double *from = msim_runs_x(&t, i);
+        double x[MSIM_WATCH_COLUMNS_MAX];
+
+        memcpy(x, from, MSIM_FEATURES * sizeof(*x));
+        for (uint32_t k = 0; k < m.n_columns; k++)
+            x[MSIM_FEATURES + k] =
+                from[MSIM_FEATURES + m.columns[k].stage * MSIM_STAGE_FEATURES +
+                     m.columns[k].feature];
+        said += log(msim_watch_model_next(&m, x, 1)) / 200;
+    }
+    CHECK(fabs(said + 0.3) < 0.03);
+    msim_watch_model_release(&m);
+    cJSON_Delete(model);
+    msim_runs_table_release(&t);
+}
+
 int main(void)
 {
     made_begin();
@@ -320,6 +354,7 @@ int main(void)
     RUN(test_learn_fit__finds_what_tells);
     RUN(test_learn_fit__judges);
     RUN(test_learn_fit__judges_what_was_recorded);
+    RUN(test_learn_fit__ends_with_what_was_recorded);
     CHECK(rmdir(made_folder) == 0);
     return check_summary();
 }
