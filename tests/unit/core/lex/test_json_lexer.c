@@ -165,8 +165,8 @@ static void read_by_us(struct outcome *o, const char *text, size_t len,
                        size_t step)
 {
     static const struct msim_sax_handler handler = {
-        on_null, on_boolean, on_number, on_string,   on_key,
-        on_map,  on_map_end, on_array,  on_array_end};
+        on_null, on_boolean, on_number, on_string,    on_key,
+        on_map,  on_map_end, on_array,  on_array_end, NULL};
     struct msim_sax *s;
 
     o->status = msim_sax_new(&s, &handler, o);
