@@ -11,6 +11,7 @@ nccl-tests counts them: of all_gather the whole buffer.
 
 import argparse
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -23,7 +24,14 @@ import torch.multiprocessing as mp
 KINDS = ("all_reduce", "all_gather", "broadcast", "sendrecv")
 LEFT_OUT = "gemm", "conv", "attention", "vector", "copy", "latency"
 END = len(KINDS)  # tells the others to end
-IN_A_ROW = 4      # one barrier for so many, whose own skew would count else
+# One barrier for so many, whose own skew would count else. Costs of messages have a
+# long tail, and a step pays the mean. Of large ones, a few.
+IN_A_ROW = 8
+BYTES_IN_A_ROW = 1 << 22
+# So many samples at least, and as long as it takes: a tenth of them is late by a
+# slice of the scheduler.
+POLICY = {"least": 8, "seconds": 0.4}
+WIDTH = 256       # of the product ahead of each, about half a millisecond
 
 
 def message(whole):
@@ -37,19 +45,27 @@ def message(whole):
 
 
 def once(kind, whole):
-    """The microseconds of one."""
+    """The microseconds of one behind computing, as a step has it: who waits for a
+    message sleeps, its core is another's, and ranks are not there at one time.
+    What a row takes beyond undisturbed computing counts."""
     n = dist.get_world_size()
+    operand = torch.rand(WIDTH, WIDTH)
     parts = whole[:whole.numel() // n].clone()
     run = {"all_reduce": lambda: dist.all_reduce(whole),
            "all_gather": lambda: dist.all_gather(list(whole.chunk(n)), parts),
            "broadcast": lambda: dist.broadcast(whole, 0),
            "sendrecv": lambda: message(whole)}[kind]
+    times = max(1, min(IN_A_ROW, BYTES_IN_A_ROW // (4 * whole.numel())))
+    computing = []
     dist.barrier()
     begin = time.perf_counter()
-    for _ in range(IN_A_ROW):
+    for _ in range(times):
+        at = time.perf_counter()
+        operand @ operand
+        computing.append(time.perf_counter() - at)
         run()
-    took = (time.perf_counter() - begin) * 1e6 / IN_A_ROW
-    return took / 2 if kind == "sendrecv" else took
+    took = (time.perf_counter() - begin) / times - statistics.median(computing)
+    return took * 1e6 / 2 if kind == "sendrecv" else took * 1e6
 
 
 def tell(kind, numbers):
@@ -74,7 +90,10 @@ def answer(experiment):
         tell(KINDS.index(kind), whole.numel())
         return once(kind, whole)
 
-    return prof_torch.timed(run, prof_torch.POLICY, experiment)
+    asked = experiment.get("policy", {})
+    policy = {**asked, **{key: max(least, asked.get(key, 0))
+                          for key, least in POLICY.items()}}
+    return prof_torch.timed(run, prof_torch.POLICY, {**experiment, "policy": policy})
 
 
 def follow():
