@@ -9,6 +9,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool dispatch_covers(const struct msim_platform *p,
                             const struct msim_work *w)
@@ -88,6 +89,25 @@ static void dispatch_explain(const struct msim_platform *p,
                 "rows: none; typical constants on the data sheet's %.4g "
                 "GB/s\n",
                 p->sheet.link * 1e-9);
+}
+
+double msim_dispatch_places(int64_t chosen, int64_t all, int64_t places)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w));
+    w.u.dispatch.topk = chosen;
+    w.u.dispatch.experts = all;
+    w.u.dispatch.ranks = places;
+    return msim_dispatch_messages(&w);
+}
+
+double msim_dispatch_share(const struct msim_platform *p)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w));
+    return msim_dispatch_sms(&p->sheet, &w) / fmax(p->sheet.sms, 1);
 }
 
 const struct msim_model MSIM_MODEL_DISPATCH = {

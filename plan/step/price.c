@@ -4,7 +4,6 @@
 #include "plan/step/step_law.h"
 
 #include "models/estimate/model.h"
-#include "models/law/law.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,29 +130,17 @@ static enum msim_status price_cast(double *us, struct msim_pricer *p,
     return msim_price_bytes(us, p, elems, 2 * elems, elems, err);
 }
 
-/* Places that have one of `chosen` of `all` in the mean, each with its share.
- */
-static double distinct_of(int64_t chosen, int64_t all, int64_t places)
-{
-    struct msim_work w;
-
-    memset(&w, 0, sizeof(w));
-    w.u.dispatch.topk = chosen;
-    w.u.dispatch.experts = all;
-    w.u.dispatch.ranks = places;
-    return msim_dispatch_messages(&w);
-}
-
 /* Nodes that a token goes to in the mean, its own included: those of its
  * experts, and no more than have one of its groups of experts. */
 static double distinct_nodes(const struct msim_parts *parts, int64_t nodes)
 {
-    double some = distinct_of(parts->topk, parts->experts, nodes);
+    double some = msim_dispatch_places(parts->topk, parts->experts, nodes);
 
     if (parts->topk_groups <= 0)
         return some;
-    return fmin(some, distinct_of(parts->topk_groups, parts->groups, nodes) *
-                          fmax((double)nodes / (double)parts->groups, 1));
+    return fmin(some,
+                msim_dispatch_places(parts->topk_groups, parts->groups, nodes) *
+                    fmax((double)nodes / (double)parts->groups, 1));
 }
 
 /* What an all-to-all of the tokens takes over the network, us, if each token

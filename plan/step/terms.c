@@ -3,9 +3,7 @@
  */
 #include "plan/step/step_law.h"
 
-#include "models/law/law.h"
 #include "models/platform/platform.h"
-#include "models/platform/platform_data.h"
 #include "plan/describe/strategy.h"
 
 #include <math.h>
@@ -86,15 +84,6 @@ static uint32_t hash_text(const char *text)
     return h;
 }
 
-/* SMs that a library's dispatch keeps, of all. */
-static double dispatch_share(const struct msim_platform *p)
-{
-    struct msim_work w;
-
-    memset(&w, 0, sizeof(w));
-    return msim_dispatch_sms(&p->sheet, &w) / fmax(p->sheet.sms, 1);
-}
-
 static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
                       const struct msim_described *m,
                       const struct msim_strategy *s)
@@ -128,7 +117,7 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->again_word = (uint32_t)msim_strategy_value(s, MSIM_GIVEN_recompute);
     t->zero_bubble = s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
     if (s->technique.dispatch_overlap == MSIM_STATED_YES)
-        t->dispatch_share = dispatch_share(p->platform);
+        t->dispatch_share = msim_dispatch_share(p->platform);
     t->updates_in_backward =
         s->technique.optimizer_in_backward == MSIM_STATED_YES;
 }
@@ -169,8 +158,8 @@ static double message_bytes(const struct msim_strategy *s, bool gradients)
     return bits ? (double)bits / 8 : msim_weight_bytes(s);
 }
 
-/* A collective of what data parallel ranks share and one of experts, which fewer
- * or other ranks have; one of both where the same ranks have them. */
+/* A collective of what data parallel ranks share and one of experts, which
+ * fewer or other ranks have; one of both where the same ranks have them. */
 static enum msim_status price_both(double *us, struct msim_pricer *p,
                                    enum msim_collective c, double dense,
                                    double experts,
