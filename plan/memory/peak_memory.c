@@ -90,9 +90,9 @@ static double ahead_of(const struct msim_strategy *s, double in_flight)
     return s->pp == 1 ? 1 : fmax(in_flight - 2, 0) / in_flight;
 }
 
-/* Micro batches that an interleaved stage holds, in pieces: those that it begins
- * with, and the next (Narayanan et al., "Efficient Large-Scale Language Model
- * Training on GPU Clusters", 2021; Megatron-LM, core/pipeline_parallel/
+/* Micro batches that an interleaved stage holds, in pieces: those that it
+ * begins with, and the next (Narayanan et al., "Efficient Large-Scale Language
+ * Model Training on GPU Clusters", 2021; Megatron-LM, core/pipeline_parallel/
  * schedules.py, get_pp_rank_microbatches). */
 static double interleaved(const struct msim_strategy *s, int64_t i)
 {
