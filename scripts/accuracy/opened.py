@@ -182,8 +182,8 @@ def measured_job(row, job):
     return value
 
 
-JOB = ("model layers hidden heads platform gpus nodes tp pp vp cp ep zero micro_batch global_batch "
-       "sequence precision recompute framework lora_rank lora_targets base_bits "
+JOB = ("model layers hidden heads platform gpus nodes tp pp vp cp ep dispatch_bits dispatch_overlap "
+       "zero micro_batch global_batch sequence precision recompute framework lora_rank lora_targets base_bits "
        "loss_chunks compile").split()
 
 
