@@ -111,8 +111,9 @@ static struct msim_job *load(const struct text *t, bool details)
 #define CHECK_COLUMN(a, b, column, n)                                          \
     do {                                                                       \
         CHECK_UINT((a)->n, (b)->n);                                            \
-        CHECK((a)->n == (b)->n && !memcmp((a)->column, (b)->column,            \
-                                          (a)->n * sizeof(*(a)->column)));     \
+        CHECK((a)->n == (b)->n &&                                              \
+              ((a)->n == 0 || !memcmp((a)->column, (b)->column,                \
+                                      (a)->n * sizeof(*(a)->column))));        \
     } while (0)
 
 static void check_ops(const struct msim_trace *a, const struct msim_trace *b)
