@@ -129,13 +129,15 @@ static void read_moe(struct msim_described *m, struct msim_fields *f,
                          "moe_k", "moe_topk");
     m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
                         "intermediate_size");
-    m->moe.groups = INT_OF(f, 0, "n_group");
+    m->moe.groups = INT_OF(f, 0, "n_group", "num_expert_group");
     m->moe.topk_groups = INT_OF(f, 0, "topk_group");
     m->moe.shared_experts = shared_experts(m, f, family->shared_experts);
     m->moe.dense_layers = dense_layers(m, f);
     if (m->moe.topk > m->moe.experts)
         msim_field_refuse(f, "num_experts_per_tok",
                           "at most the number of experts");
+    if (m->moe.groups && m->moe.topk_groups > m->moe.groups)
+        msim_field_refuse(f, "topk_group", "at most the number of groups");
     if (m->moe.dense_layers > m->layers)
         msim_field_refuse(f, "first_k_dense_replace",
                           "at most \"num_hidden_layers\"");

@@ -118,6 +118,14 @@ static const struct {
     {"{'model_type': 'mixtral', 'num_local_experts': 8, "
      "'num_experts_per_tok': 9" USUAL,
      "num_experts_per_tok is 9, want at most the number of experts"},
+    {"{'model_type': 'mixtral', 'num_local_experts': 8, 'n_group': 4, "
+     "'topk_group': 2" USUAL,
+     "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
+     " 16, ffn 128, vocab 100, moe.experts 8, moe.topk 2, moe.ffn "
+     "128, moe.groups 4, moe.topk_groups 2, dropout 0"},
+    {"{'model_type': 'mixtral', 'num_local_experts': 8, 'n_group': 2, "
+     "'topk_group': 3" USUAL,
+     "topk_group is 3, want at most the number of groups"},
     {"{'model_type': 'mixtral', 'num_local_experts': 8, "
      "'first_k_dense_replace': 13" USUAL,
      "first_k_dense_replace is 13, want at most "
@@ -538,6 +546,8 @@ static void tell(char *text, size_t size, const struct msim_described *m)
         X(moe.ffn),
         X(moe.shared_experts),
         X(moe.dense_layers),
+        X(moe.groups),
+        X(moe.topk_groups),
         X(mtp_layers),
         X(head),
         X(classes),
