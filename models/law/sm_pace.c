@@ -61,30 +61,43 @@ static double pool_us(const struct msim_data_sheet *s, double taps)
  * bounds products, the clock of such kernels falls too, by less.
  *
  * The gradient of the weights: a block a tap of a channel goes over all images
- * and adds up in its threads.
+ * and adds up in its threads. Blocks that follow each other, which load the
+ * same channel, start on one SM after the other, so that each load of an input
+ * and of a gradient comes from the L2 cache.
  */
+
+static double depthwise_weight_cycles(const struct msim_data_sheet *s,
+                                      const struct msim_work *w, double taps)
+{
+    double issued =
+        MSIM_FACT(s, DEPTHWISE_WEIGHT_TAP) / MSIM_FACT(s, SM_RESIDENT);
+    double loaded =
+        2.0 * msim_dtype_bytes(w->dtype) / MSIM_FACT(s, L2_BYTES_A_CYCLE);
+
+    return taps * fmax(issued, loaded);
+}
 
 double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                                  const struct msim_work *w)
 {
-    double resident = MSIM_FACT(s, SM_RESIDENT);
     struct msim_conv_shape c;
-    double taps;
+    double taps, outputs, cycles;
     bool known;
 
     msim_conv_shape_of(w, &c);
     taps = c.c * c.r * c.s;
+    outputs = c.n * c.groups * c.k * c.p * c.q;
+    if (w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        return cycles_us(s, outputs * depthwise_weight_cycles(s, w, taps) /
+                                s->sms);
     known = c.r == c.s &&
             (c.c > 1 ? c.r == 3 && c.c == 3 : c.r == 1 || c.r == 3 || c.r == 5);
-    if (w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
-        return cycles_us(s, c.n * c.groups * c.k * c.p * c.q * taps *
-                                MSIM_FACT(s, DEPTHWISE_WEIGHT_TAP) /
-                                (s->sms * resident));
-    return cycles_us(s, c.n * c.groups * c.k * c.p * c.q *
-                            (known ? taps / MSIM_FACT(s, DEPTHWISE_TAPS)
-                                   : MSIM_FACT(s, DEPTHWISE_OUTPUT) +
-                                         MSIM_FACT(s, DEPTHWISE_TAP) * taps) /
-                            (s->sms * resident * sqrt(s->sustained)));
+    cycles = known ? taps / MSIM_FACT(s, DEPTHWISE_TAPS)
+                   : MSIM_FACT(s, DEPTHWISE_OUTPUT) +
+                         MSIM_FACT(s, DEPTHWISE_TAP) * taps;
+    return cycles_us(
+        s, outputs * cycles /
+               (s->sms * MSIM_FACT(s, SM_RESIDENT) * sqrt(s->sustained)));
 }
 
 /*

@@ -267,7 +267,8 @@ static void test_conv__gradients_over_forward(void)
 
 /* 3 x 3 over each channel by itself: more than it takes to read and write the
  * images, and far less than padded products. In fp32 PyTorch's own kernel loads
- * every input nine times. */
+ * every input nine times; for the weights' gradient from the L2 cache, in which
+ * nine loads of two numbers take six times as long as one from memory. */
 static void test_conv__depthwise_is_no_product(void)
 {
     struct msim_work w = conv(32, 256, 56, 256, 3, 1);
@@ -281,7 +282,8 @@ static void test_conv__depthwise_is_no_product(void)
     in_half.dtype = MSIM_DT_F16;
     CHECK(predicted(in_half) < 0.7 * predicted(w));
     w.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
-    CHECK(predicted(w) < 4 * bytes / 1.555e12 * 1e6);
+    CHECK(predicted(w) > 5 * bytes / 1.555e12 * 1e6);
+    CHECK(predicted(w) < 8 * bytes / 1.555e12 * 1e6);
 }
 
 static struct msim_estimate estimated_on(const char *name, struct msim_work w)

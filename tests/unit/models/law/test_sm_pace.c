@@ -135,21 +135,28 @@ static void test_sm_pace__depthwise(void)
     CHECK_REL(msim_sm_pace_depthwise_us(&T4, &tall), 477, 0.25);
 }
 
-/* The gradient of weights goes over all outputs once a tap: 0.28 cycles of an
- * SM each, of filters of any size. */
+/* The gradient of weights goes over all outputs once a tap, of filters of any
+ * size: an SM issues its instructions in 0.28 cycles, and two numbers come from
+ * the L2 cache at 15 bytes a cycle. In half precision, or with half as many
+ * threads, it waits for the former. */
 static void test_sm_pace__depthwise_weights(void)
 {
     struct msim_work row = depthwise(48, 512, 1, 835, 75);
-    double outputs = 48.0 * 512 * 835, us;
+    double taps = 75.0 * 48 * 512 * 835, cycle;
     struct msim_data_sheet turing = A100;
 
     row.u.conv.r = 1;
     row.u.conv.pad_w = 37;
     row.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
-    us = 75 * outputs * 36 / 128 / (A100.sms * A100.clock_hz) * 1e6;
-    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row), us, 0.01);
+    cycle = 1e6 / (A100.sms * A100.clock_hz);
+    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row), taps * 8 / 15 * cycle,
+              0.01);
+    row.dtype = MSIM_DT_F16;
+    CHECK_REL(msim_sm_pace_depthwise_us(&A100, &row), taps * 36 / 128 * cycle,
+              0.01);
     snprintf(turing.generation, sizeof(turing.generation), "turing");
-    CHECK_REL(msim_sm_pace_depthwise_us(&turing, &row), 2 * us, 0.01);
+    CHECK_REL(msim_sm_pace_depthwise_us(&turing, &row),
+              2 * taps * 36 / 128 * cycle, 0.01);
 }
 
 /* The same on an MI250: 48 images, a block each. Sixteen times as many blocks
