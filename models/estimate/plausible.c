@@ -112,14 +112,20 @@ static double moved(const struct msim_platform *p, double bytes)
                : fmax(bytes - p->sheet.l2_bytes, 0);
 }
 
+/* Libraries have Winograd's algorithm for filters of 3 x 3. */
+static bool may_be_winograds(const struct msim_work *w)
+{
+    return w->family == MSIM_FAMILY_CONV && w->u.conv.r == 3 &&
+           w->u.conv.s == 3;
+}
+
 /* At rates that no kernel exceeds: of bytes, and of FLOPs, of which it does
  * `per_us`. */
 static double at_rates_us(const struct msim_platform *p,
                           const struct msim_work *w, double per_us)
 {
     double bytes = moved(p, w->bytes_read + w->bytes_written);
-    double saves =
-        w->family == MSIM_FAMILY_CONV ? MSIM_FACT(NULL, WINOGRAD_SAVES) : 1;
+    double saves = may_be_winograds(w) ? MSIM_FACT(NULL, WINOGRAD_SAVES) : 1;
 
     if (w->family == MSIM_FAMILY_EMBEDDING)
         bytes = 0; /* rows that are fetched again hit the cache */

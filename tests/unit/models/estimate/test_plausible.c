@@ -100,6 +100,32 @@ static void test_plausible__cap(void)
     CHECK_REL(bounded(&w, 120).us, 120, 1e-12);
 }
 
+/* Filters of 3 x 3 may be Winograd's, a quarter of the products; those of 5 x 5
+ * have the data sheet's rate: 2 x 32 x 64 x 64 x 128 x 128 x 25 FLOPs in fp32.
+ */
+static void test_plausible__winograd(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_CONV,
+                          .dtype = MSIM_DT_F64,
+                          .u.conv = {.n = 32,
+                                     .c = 128,
+                                     .h = 64,
+                                     .w = 64,
+                                     .k = 128,
+                                     .r = 5,
+                                     .s = 5,
+                                     .pad_h = 2,
+                                     .pad_w = 2}};
+    double us = 2.0 * 32 * 64 * 64 * 128 * 128 * 25 / 19.5e12 * 1e6;
+
+    msim_work_count(&w);
+    CHECK_REL(bounded(&w, 0.6 * us).us, us, 0.01);
+    w.u.conv.r = w.u.conv.s = 3;
+    w.u.conv.pad_h = w.u.conv.pad_w = 1;
+    msim_work_count(&w);
+    CHECK_REL(bounded(&w, 0.6 * us * 9 / 25).us, 0.6 * us * 9 / 25, 1e-9);
+}
+
 /* 2 us to start and 98 us to move 0.2 GB explain 100 us, 2,000 at most. */
 static void test_plausible__times(void)
 {
@@ -173,6 +199,7 @@ int main(void)
     RUN(test_plausible__memory);
     RUN(test_plausible__floor);
     RUN(test_plausible__cap);
+    RUN(test_plausible__winograd);
     RUN(test_plausible__times);
     RUN(test_plausible__others);
     RUN(test_plausible__model);
