@@ -11,6 +11,17 @@
 #define WORD_MAX   32 /* longest difference that is looked at */
 #define MOST_SLIPS 8  /* in a long word, a path */
 
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Capitals are no slips: "L41S" is one letter from "l40s". */
+static bool same(char a, char b)
+{
+    return lower(a) == lower(b);
+}
+
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
     unsigned m = a < b ? a : b;
@@ -30,11 +41,11 @@ static unsigned distance(const char *a, const char *b, unsigned most)
     unsigned d[WORD_MAX + 1][WORD_MAX + 1], least = 0, before;
     size_t n, m;
 
-    for (; *a && *a == *b; a++)
+    for (; *a && same(*a, *b); a++)
         b++;
     n = strlen(a);
     m = strlen(b);
-    for (; n > 0 && m > 0 && a[n - 1] == b[m - 1]; n--)
+    for (; n > 0 && m > 0 && same(a[n - 1], b[m - 1]); n--)
         m--;
     if (n > WORD_MAX || m > WORD_MAX || (n > m ? n - m : m - n) >= most)
         return WORD_MAX;
@@ -47,9 +58,9 @@ static unsigned distance(const char *a, const char *b, unsigned most)
         least = d[i][0];
         for (size_t j = 1; j <= m; j++) {
             d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
-                           d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-                a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
+                           d[i - 1][j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) &&
+                same(a[i - 2], b[j - 1]) && d[i - 2][j - 2] + 1 < d[i][j])
                 d[i][j] = d[i - 2][j - 2] + 1;
             if (d[i][j] < least)
                 least = d[i][j];
@@ -66,7 +77,7 @@ static uint64_t letters(const char *word)
     uint64_t set = 0;
 
     for (; *word; word++)
-        set |= UINT64_C(1) << (*word & 63);
+        set |= UINT64_C(1) << (lower(*word) & 63);
     return set;
 }
 
@@ -102,11 +113,6 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
 
 /* ---- parts of names ------------------------------------------------------ */
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 /* Of `c` and the letters before it: `row[j]` becomes the distance to the
  * nearest part of `name` that ends before letter j. */
 static void next_row(unsigned *row, char c, const char *name, size_t len)
@@ -116,8 +122,8 @@ static void next_row(unsigned *row, char c, const char *name, size_t len)
     for (size_t j = 1; j <= len; j++) {
         unsigned above = row[j];
 
-        row[j] = min3(above + 1, row[j - 1] + 1,
-                      diagonal + (lower(c) != lower(name[j - 1])));
+        row[j] =
+            min3(above + 1, row[j - 1] + 1, diagonal + !same(c, name[j - 1]));
         diagonal = above;
     }
 }

@@ -17,6 +17,14 @@ static void test_word__one_slip_in_three_letters(void)
     CHECK(!msim_nearest_word("xo", WORDS, 3)); /* two slips from "op" */
 }
 
+static void test_word__capitals(void)
+{
+    static const char *const NAMES[] = {"l4", "l40s", "-V"};
+
+    CHECK_STR(msim_nearest_word("L41S", NAMES, 3), "l40s");
+    CHECK_STR(msim_nearest_word("-v", NAMES, 3), "-V");
+}
+
 /* Paths are long, and what differs in them is short. */
 static void test_word__long(void)
 {
@@ -150,6 +158,7 @@ static void test_part__long_names(void)
 int main(void)
 {
     RUN(test_word__one_slip_in_three_letters);
+    RUN(test_word__capitals);
     RUN(test_word__long);
     RUN(test_word__ends_that_overlap);
     RUN(test_word__by_definition);
