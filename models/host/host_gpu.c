@@ -3,11 +3,12 @@
  * else.
  *
  * Seen in traces of GPUs (PyTorch 1.9 to 2.3): what is inside convolutions and
- * batch normalisations by cuDNN, and inside relu.
+ * batch normalisations by cuDNN, and inside relu and arange.
  */
 #include "models/host/host_gpu.h"
 
 #include "core/trace/trace_columns.h"
+#include "core/work/opmap/opmap.h"
 
 #include <string.h>
 
@@ -37,6 +38,10 @@ static const struct on_gpu {
      "aten::convolution_backward",
      {"aten::empty", "aten::empty"},
      true},
+    {"aten::arange",
+     "aten::arange",
+     {"aten::empty", "aten::arange", "aten::resize_"},
+     false},
     {"aten::relu", "aten::relu", {"aten::clamp_min"}, false},
     {"aten::relu_", "aten::relu_", {"aten::clamp_min_"}, false},
 };
@@ -91,25 +96,27 @@ static bool is_step_offloaded(const struct msim_trace *t, uint32_t op)
  * (PyTorch: ForeachOpsKernels.cpp has the slow route, ForeachUnaryOp.cu the
  * fast one).
  */
-static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
+static uint32_t list_operator_of(const struct msim_trace *t, uint32_t op)
 {
     uint32_t i = t->ops[op].parent;
 
-    for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (msim_name_is_list(name_of(t, i)))
-            return !is_step_offloaded(t, i);
-    return false;
+    while (i != MSIM_NONE && !msim_name_is_list(name_of(t, i)))
+        i = t->ops[i].parent;
+    return i;
 }
 
 bool msim_host_gpu_calls(const struct msim_trace *t, uint32_t op)
 {
-    uint32_t parent = t->ops[op].parent;
+    uint32_t parent = t->ops[op].parent, list;
     const struct on_gpu *row;
 
     if (!t->cpu_only)
         return true;
+    list = list_operator_of(t, op);
+    if (list != MSIM_NONE)
+        return is_step_offloaded(t, list);
     row = parent == MSIM_NONE ? NULL : row_of(t, parent);
-    return !(row && row->is_kernel) && !is_in_list_operator(t, op);
+    return !(row && row->is_kernel) && !msim_opmap_is_in_kernel(t, op);
 }
 
 const char *msim_host_gpu_name(const struct msim_trace *t, uint32_t op)
@@ -164,15 +171,15 @@ double msim_host_step_bytes(const struct msim_trace *t, uint32_t op)
     return o->outs == MSIM_NONE || is_offloaded(t, o->outs, &bytes) ? bytes : 0;
 }
 
-/* Does it have a tensor, and none on a GPU? */
-static bool is_on_host(const struct msim_trace *t, uint32_t op)
+/* Does a block have a tensor, and none on a GPU? */
+static bool is_on_host(const struct msim_trace *t, uint32_t block)
 {
     const struct msim_arg_block *b;
     bool any = false;
 
-    if (t->ops[op].args == MSIM_NONE)
+    if (block == MSIM_NONE)
         return false;
-    b = &t->blocks[t->ops[op].args];
+    b = &t->blocks[block];
     for (uint32_t k = b->first; k < b->first + b->count; k++) {
         const struct msim_arg *a = &t->args[k];
 
@@ -185,19 +192,34 @@ static bool is_on_host(const struct msim_trace *t, uint32_t op)
     return any;
 }
 
+static bool is_any(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
 /*
  * A number that the CPU has anyway is read without a call, and the next one
  * follows in a loop, not in another module. Where a GPU ran, or would, the
  * tensor says so; in a capture of a CPU alone it is the numbers of an
- * optimizer's step, such as its count of steps.
+ * optimizer's step, such as its count of steps. To make the 1 that an
+ * optimizer's step adds to its counts is one call of Python (torch.tensor).
  */
 bool msim_host_is_number(const struct msim_trace *t, uint32_t op)
 {
-    const char *name = name_of(t, op);
+    static const char *const READ[] = {"aten::item",
+                                       "aten::_local_scalar_dense", NULL};
+    static const char *const MADE[] = {"aten::empty",   "aten::to",
+                                       "aten::detach_", "aten::lift_fresh",
+                                       "detach_",       NULL};
+    const struct msim_op *o = &t->ops[op];
 
-    return (strcmp(name, "aten::item") == 0 ||
-            strcmp(name, "aten::_local_scalar_dense") == 0) &&
-           (t->cpu_only ? is_in_step(t, op) : is_on_host(t, op));
+    if (is_any(name_of(t, op), READ))
+        return t->cpu_only ? is_in_step(t, op) : is_on_host(t, o->args);
+    return is_any(name_of(t, op), MADE) && is_in_step(t, op) && !t->cpu_only &&
+           is_on_host(t, o->outs);
 }
 
 bool msim_host_is_in_backward(const struct msim_trace *t, uint32_t op)

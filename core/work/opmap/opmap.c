@@ -35,6 +35,13 @@ const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
     return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
 }
 
+/* Kernels of its own, which no other operator stands for. */
+static bool has_own_kernel(const struct msim_opmap_row *row)
+{
+    return row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
+           row->group != MSIM_GROUP_COMM;
+}
+
 /* ---- where its tensors are --------------------------------------------- */
 
 enum place { NO_TENSORS, ON_HOST, ON_CPU, ON_GPU };
@@ -152,25 +159,51 @@ static bool fused_on_gpu(const char *name)
     return msim_name_is_list(name);
 }
 
-/* Does `p`, an operator around this one, run as one kernel on a GPU, whatever a
- * CPU calls below it? Clearing a result first is an operator on a GPU, too. */
+/* Does `p`, an operator around one called `name`, run as one kernel on a GPU,
+ * whatever a CPU calls below it? */
+static bool holds(const struct msim_trace *t, const struct msim_ops *user,
+                  uint32_t p, const char *name)
+{
+    if (strcmp(msim_trace_text(t, t->ops[p].name),
+               "aten::_embedding_bag_backward") == 0)
+        return strcmp(name, "aten::_embedding_bag_dense_backward") != 0;
+    return has_own_kernel(msim_opmap_row_of(t, user, p));
+}
+
+bool msim_opmap_is_in_kernel(const struct msim_trace *t, uint32_t op)
+{
+    const char *name = msim_trace_text(t, t->ops[op].name);
+    uint32_t p = t->ops[op].parent, below = op;
+
+    for (; p != MSIM_NONE; below = p, p = t->ops[p].parent) {
+        const struct msim_opmap_row *row = msim_opmap_row_of(t, NULL, p);
+
+        /* its other form, or the library's, is called on a GPU, too */
+        if (t->ops[p].name != t->ops[below].name &&
+            !(row && row->flags & MSIM_OPMAP_OUTER) && holds(t, NULL, p, name))
+            return true;
+    }
+    return false;
+}
+
+/* The same of this operator. Clearing a result first is an operator on a GPU,
+ * too. */
 static bool one_kernel(const struct msim_opmap_ctx *c,
                        const struct msim_ops *user, uint32_t p)
 {
-    const char *name = msim_trace_text(c->t, c->t->ops[p].name);
     const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
+    bool clears =
+        strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0;
 
-    if (fused_on_gpu(name))
+    if (fused_on_gpu(msim_trace_text(c->t, c->t->ops[p].name)))
         return true;
-    if (strcmp(name, "aten::_embedding_bag_backward") == 0)
-        return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
-    if (!row || !row->rule || row->flags & MSIM_OPMAP_COMPOSITE)
+    if (clears && row &&
+        (row->group == MSIM_GROUP_RESAMPLE ||
+         row->group == MSIM_GROUP_EMBEDDING ||
+         row->group == MSIM_GROUP_REDUCTION))
         return false;
-    if (strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0)
-        return row->group != MSIM_GROUP_RESAMPLE &&
-               row->group != MSIM_GROUP_EMBEDDING &&
-               row->group != MSIM_GROUP_REDUCTION;
-    return row->group != MSIM_GROUP_COMM;
+    return holds(c->t, user, p,
+                 msim_trace_text(c->t, c->t->ops[c->index].name));
 }
 
 /* A tensor without dimensions, or a list of such. */
@@ -228,10 +261,8 @@ static bool inside_another(const struct msim_opmap_ctx *c,
         const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
 
         /* its own other form inside it does the work */
-        if (row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
-            ops[p].name != ops[below].name &&
-            row != msim_opmap_row_of(c->t, user, below) &&
-            row->group != MSIM_GROUP_COMM)
+        if (has_own_kernel(row) && ops[p].name != ops[below].name &&
+            row != msim_opmap_row_of(c->t, user, below))
             return true;
     }
     return false;

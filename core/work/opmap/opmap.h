@@ -77,6 +77,10 @@ const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
                                                const struct msim_ops *user,
                                                uint32_t op);
 
+/* Whether `op` of a capture of a CPU is below an operator that the built-in
+ * table has kernels of, so that a GPU does not call it. */
+bool msim_opmap_is_in_kernel(const struct msim_trace *t, uint32_t op);
+
 /* What copy or memset `e` of `t` moves: as recorded, else as the tensors of its
  * operator say; 0 where nothing tells. */
 uint64_t msim_copied_bytes(const struct msim_trace *t,

@@ -122,18 +122,19 @@ static bool has_child(const struct msim_opmap_ctx *c, const char *name)
     return false;
 }
 
-/* The operator itself clears the table's gradient, which may be larger than all
- * that is added to it; row->arg is the argument that holds the number of its
- * rows. */
-static void clear_table(const struct msim_opmap_ctx *c,
-                        const struct msim_opmap_row *row, double lookups,
-                        double cols, struct msim_work *w)
+/* Rows are added to the gradient of a table, whose number of rows argument
+ * row->arg holds. The operator itself clears it, which may be larger than all
+ * that is added to it, but where it calls zeros. */
+static void to_table(const struct msim_opmap_ctx *c,
+                     const struct msim_opmap_row *row, double lookups,
+                     double cols, struct msim_work *w)
 {
     int64_t table = 0;
 
     (void)msim_opmap_int(c, row->arg, &table);
     from_table(w, lookups, cols, fmax((double)table, 1) * cols, w->dtype);
-    w->bytes_written += w->u.vector.table_rows * w->u.vector.row_bytes;
+    if (!has_child(c, "aten::zeros"))
+        w->bytes_written += w->u.vector.table_rows * w->u.vector.row_bytes;
 }
 
 /* (gradient, indices): indices are sorted, and the gradient's rows of each are
@@ -153,8 +154,7 @@ bool msim_rule_embedding_backward(struct msim_opmap_ctx *c,
         return false;
     /* arange, five of a sort, seven of segments, two sums; few need no sort */
     w->kernels = index.elems > MSIM_FACT(NULL, ADDED_ROWS_FEW) ? 15 : 1;
-    if (!has_child(c, "aten::zeros")) /* which would have it */
-        clear_table(c, row, index.elems, cols, w);
+    to_table(c, row, index.elems, cols, w);
     return true;
 }
 

@@ -283,6 +283,29 @@ static void test_host__lists_are_one_call_on_a_gpu(void)
     msim_host_free(h);
 }
 
+/* What a CPU calls inside an operator that has a kernel on a GPU is not called
+ * there; another form of the same operator is. */
+static void test_host__kernels_are_one_call_on_a_gpu(void)
+{
+    struct msim_host *h;
+    struct made m;
+    uint32_t norm, inside, number, out;
+
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    norm = add(&m, "aten::native_group_norm", MSIM_OP_OPERATOR, MSIM_NONE);
+    inside = add(&m, "aten::mm", MSIM_OP_OPERATOR, norm);
+    number = add(&m, "aten::mul", MSIM_OP_OPERATOR, MSIM_NONE);
+    out = add(&m, "aten::mul", MSIM_OP_OPERATOR, number);
+    CHECK(us(h, &m, inside) > 0); /* from a GPU's own trace */
+    m.t.cpu_only = true;
+    CHECK(us(h, &m, norm) > 0);
+    CHECK_REL(us(h, &m, inside), 0, 0);
+    CHECK(us(h, &m, out) > 0);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /*
  * The class's figures are 4 + 2 us for a leaf and 10 us behind a topmost one; a
  * run that nobody records takes half. A trace with GPU events keeps the figures
@@ -549,6 +572,7 @@ int main(void)
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
     RUN(test_host__lists_are_one_call_on_a_gpu);
+    RUN(test_host__kernels_are_one_call_on_a_gpu);
     RUN(test_host__an_unrecorded_run_takes_its_share);
     RUN(test_host__unrecorded_by_gpu_and_pass);
     RUN(test_host__kernels_of_a_cpu_are_cudnns);
