@@ -21,8 +21,8 @@ void msim_cal_known_find(struct msim_cal_known *k, const char *data_dir,
     if (data_dir && gpu)
         found = msim_platform_match(
             &arena, data_dir, gpu,
-            (uint64_t)msim_json_get_number(device, "memory_bytes", 0),
-            (uint32_t)msim_json_get_number(device, "sms", 0));
+            msim_json_get_count(device, "memory_bytes", UINT64_MAX, 0),
+            (uint32_t)msim_json_get_count(device, "sms", UINT32_MAX, 0));
     if (found) {
         snprintf(k->name, sizeof(k->name), "%s", found);
         k->platform = msim_platform_json(data_dir, found);

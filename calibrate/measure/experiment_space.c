@@ -134,7 +134,7 @@ static void read_space(struct msim_cal_space *s, const cJSON *greeting,
     s->bytes_most = fmin(memory / MEMORY_SHARE, BYTES_MAX);
     s->copy_most = copy_most(device, memory);
     s->longest_us = longest_us;
-    s->ranks = (uint32_t)msim_json_get_number(greeting, "ranks", 1);
+    s->ranks = (uint32_t)msim_json_get_count(greeting, "ranks", UINT32_MAX, 1);
     snprintf(s->interconnect, sizeof(s->interconnect), "%s", link ? link : "");
     cJSON_ArrayForEach(table, tables) add_kinds(s, table);
 }

@@ -36,7 +36,7 @@ enum msim_status msim_cal_entry_read(struct msim_cal_entry *out, cJSON *line)
         .hash = msim_cal_hash_json(experiment, backend),
         .experiment_hash = msim_cal_hash_json(experiment, ""),
         .seconds = msim_json_get_number(line, "seconds", 0),
-        .visits = (uint32_t)msim_json_get_number(line, "visit", 1),
+        .visits = (uint32_t)msim_json_get_count(line, "visit", UINT32_MAX, 1),
     };
     msim_cal_experiment_read(&out->experiment, experiment);
     out->experiment.timed.work.framework = backend;

@@ -39,10 +39,16 @@ struct msim_csv {
 
 static enum msim_status fill(struct msim_csv *c, struct msim_error *err)
 {
+    const unsigned char *zero;
     int code = Z_OK;
 
     c->at = 0;
     c->filled = gzread(c->file, c->buffer, sizeof(c->buffer));
+    zero = c->filled > 0 ? memchr(c->buffer, 0, (size_t)c->filled) : NULL;
+    if (zero)
+        return msim_fail(err, MSIM_ESYNTAX, c->path,
+                         c->offset + (uint64_t)(zero - c->buffer),
+                         "a byte of zero, want text in UTF-8");
     if (c->filled > 0)
         return MSIM_OK;
     /* A cut gzip stream reads as a clean end, with the error set. */
@@ -60,12 +66,8 @@ static enum msim_status fill(struct msim_csv *c, struct msim_error *err)
 static enum msim_status peek(struct msim_csv *c, int *byte,
                              struct msim_error *err)
 {
-    if (c->at >= c->filled) {
-        enum msim_status status = fill(c, err);
-
-        if (status != MSIM_OK)
-            return status;
-    }
+    if (c->at >= c->filled)
+        MSIM_TRY(fill(c, err));
     *byte = c->filled > 0 ? c->buffer[c->at] : -1;
     return MSIM_OK;
 }
@@ -209,8 +211,8 @@ static enum msim_status take_run(struct msim_csv *c)
 static enum msim_status field(struct msim_csv *c, int *end,
                               struct msim_error *err)
 {
-    int byte;
     bool was_quoted = false;
+    int byte;
 
     MSIM_TRY(field_begin(c));
     MSIM_TRY(peek(c, &byte, err));
@@ -225,10 +227,16 @@ static enum msim_status field(struct msim_csv *c, int *end,
         MSIM_TRY(peek(c, &byte, err));
         if (byte >= 0)
             take(c, byte);
+        if (byte == '\r') { /* of CRLF, or by itself, as of old spreadsheets */
+            MSIM_TRY(peek(c, &byte, err));
+            if (byte == '\n')
+                take(c, byte);
+            else
+                c->line++;
+            byte = '\n';
+        }
         if (byte < 0 || byte == ',' || byte == '\n')
             break;
-        if (byte == '\r')
-            continue;
         if (was_quoted)
             return msim_fail(err, MSIM_ESYNTAX, c->path, c->offset - 1,
                              "line %llu: text after a closing quote, want a "
@@ -265,7 +273,7 @@ static bool take_line(struct msim_csv *c)
         end = memchr(from, '\n', (size_t)(c->filled - c->at));
     n = end ? (uint32_t)(end - from) : 0;
     if (!n || n >= c->text_capacity || memchr(from, '"', n) ||
-        memchr(from, '\'', n) || memchr(from, '\r', n))
+        memchr(from, '\'', n) || memchr(from, '\r', n) || memchr(from, '\0', n))
         return false;
     memcpy(c->text, from, n);
     c->text[n] = '\0';
@@ -310,24 +318,23 @@ static enum msim_status read_row(struct msim_csv *c, bool *found,
 static enum msim_status read_header(struct msim_csv *c, struct msim_error *err)
 {
     bool found;
-    size_t skip;
-    char *copy;
 
+    MSIM_TRY(fill(c, err));
+    if (c->filled >= 3 && memcmp(c->buffer, "\xef\xbb\xbf", 3) == 0)
+        c->at = (int)(c->offset = 3);
     MSIM_TRY(read_row(c, &found, err));
     if (!found)
         return msim_fail(err, MSIM_ETRUNCATED, c->path, MSIM_OFFSET_NONE,
                          "empty, want a header of column names");
-    skip = strncmp(c->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     c->columns = c->n;
     c->header = calloc(c->n, sizeof(*c->header));
     c->fields = calloc(c->n, sizeof(*c->fields));
     if (!c->header || !c->fields)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < c->n; i++) {
-        copy = strdup(c->text + c->starts[i] + (i == 0 ? skip : 0));
-        if (!copy)
+        c->header[i] = strdup(c->text + c->starts[i]);
+        if (!c->header[i])
             return MSIM_ENOMEM;
-        c->header[i] = copy;
     }
     return MSIM_OK;
 }

@@ -4,8 +4,8 @@
  *
  * The first row is the header; every other row has as many fields. Fields may
  * be quoted, and then hold commas, line ends and doubled quotes. Lines end in
- * LF or CRLF; lines with nothing on them are skipped. A byte order mark is
- * skipped.
+ * LF, CRLF or CR; lines with nothing on them are skipped. A byte order mark is
+ * skipped. A byte of zero is ESYNTAX.
  *
  * One row is in memory at a time.
  *

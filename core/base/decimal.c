@@ -32,6 +32,14 @@ static bool eight_digits(const char *s, uint64_t *value)
     return true;
 }
 
+size_t msim_whole_length(const char *text)
+{
+    size_t n = strlen(text), digits = strspn(text, "0123456789");
+    size_t zeros = text[digits] == '.' ? strspn(text + digits + 1, "0") : 0;
+
+    return digits && zeros && digits + 1 + zeros == n ? digits : n;
+}
+
 bool msim_decimal_int(const char *s, size_t len, int64_t *value)
 {
     const char *end = s + len;

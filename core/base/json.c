@@ -406,7 +406,9 @@ static enum msim_status read_text(const char *path, char **text, size_t *length,
                                       : strerror(why));
     else if (status != MSIM_OK)
         (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
-                        msim_status_text(status));
+                        status == MSIM_ELIMIT
+                            ? "more than 64 MiB, want a small JSON file"
+                            : msim_status_text(status));
     fclose(f);
     if (status != MSIM_OK) {
         free(*text);
@@ -515,6 +517,14 @@ const char *msim_json_get_text(const cJSON *o, const char *key)
 bool msim_json_get_true(const cJSON *o, const char *key)
 {
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+uint64_t msim_json_get_count(const cJSON *o, const char *key, uint64_t most,
+                             uint64_t missing)
+{
+    double v = msim_json_get_number(o, key, -1);
+
+    return v >= 0 && v < 0x1p64 && (uint64_t)v <= most ? (uint64_t)v : missing;
 }
 
 double msim_json_get_number(const cJSON *o, const char *key, double missing)

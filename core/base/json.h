@@ -115,6 +115,11 @@ bool msim_json_get_true(const cJSON *o, const char *key);
  */
 double msim_json_get_number(const cJSON *o, const char *key, double missing);
 
+/* The same of what is counted, from 0 to `most`; what is no such number is
+ * `missing`, too. */
+uint64_t msim_json_get_count(const cJSON *o, const char *key, uint64_t most,
+                             uint64_t missing);
+
 /* Put the number of member `key` of `o` into `*out`; false where it is absent,
  * or not from 0 to `most`. */
 bool msim_json_get_up_to(const cJSON *o, const char *key, double most,

@@ -85,6 +85,10 @@ bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps);
 /* A whole number; false where it is none, has a fraction or does not fit. */
 bool msim_decimal_int(const char *s, size_t len, int64_t *value);
 
+/* How much of `text` to read as a whole number: all but a ".0" behind digits,
+ * which programs write to all of a column where one field is empty. */
+size_t msim_whole_length(const char *text);
+
 /* Any number; overflow is infinite. False where it is none. */
 bool msim_decimal_real(const char *s, size_t len, double *value);
 

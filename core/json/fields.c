@@ -115,11 +115,17 @@ int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
     return least;
 }
 
+/* Is a number that may be left out not there? */
+static bool is_left_out(const cJSON *item, double missing)
+{
+    return !item && missing != (double)MSIM_FIELD_WANTED;
+}
+
 double msim_field_real(struct msim_fields *f, const char *key, double missing)
 {
     const cJSON *item = msim_field_json(f, key);
 
-    if (!item)
+    if (is_left_out(item, missing))
         return missing;
     if (cJSON_IsNumber(item) && item->valuedouble > 0 &&
         isfinite(item->valuedouble))
@@ -135,7 +141,7 @@ double msim_field_between(struct msim_fields *f, const char *key, double least,
     double v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
     char want[96];
 
-    if (!item)
+    if (is_left_out(item, missing))
         return missing;
     if (v >= least && v <= most && isfinite(v))
         return v;

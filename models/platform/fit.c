@@ -129,8 +129,8 @@ enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
     read_range(c, json);
     if (!read_bins(c, cJSON_GetObjectItemCaseSensitive(json, "interval")))
         return bad(c, file, "'interval' wants bins with low <= high", err);
-    c->rows = (uint32_t)msim_json_get_number(json, "rows", 0);
-    c->models = (uint32_t)msim_json_get_number(json, "models", 0);
+    c->rows = (uint32_t)msim_json_get_count(json, "rows", UINT32_MAX, 0);
+    c->models = (uint32_t)msim_json_get_count(json, "models", UINT32_MAX, 0);
     c->error = msim_json_get_number(json, "error_fitted", 0);
     c->heldout = msim_json_get_number(json, "error_held_back", 0);
     status = msim_curves_read(&c->curves, json);

@@ -144,7 +144,8 @@ static const char *set_number(struct msim_strategy *s, enum msim_given g,
     int64_t least = g == MSIM_GIVEN_zero ? 0 : 1, v;
     int64_t most = g == MSIM_GIVEN_zero ? 3 : 1000000000;
 
-    if (!msim_decimal_int(text, strlen(text), &v) || v < least || v > most) {
+    if (!msim_decimal_int(text, msim_whole_length(text), &v) || v < least ||
+        v > most) {
         snprintf(reason, size,
                  "%s is '%.20s', want a whole number from %lld to %lld",
                  GIVEN[g], text, (long long)least, (long long)most);

@@ -21,7 +21,7 @@ static const struct {
 /* The place of `text` among words with a blank between, from 1; 0: nowhere. */
 static int64_t place_of(const char *text, const char *words)
 {
-    size_t n = strlen(text);
+    size_t n = msim_whole_length(text);
     int64_t place = 1;
 
     for (const char *at = words; n > 0; place++) {
@@ -45,13 +45,13 @@ static int64_t value_of(const char *text, const char *accepted)
     int64_t v, most, place;
 
     if (dots) {
-        if (!msim_decimal_int(text, strlen(text), &v) ||
+        if (!msim_decimal_int(text, msim_whole_length(text), &v) ||
             !msim_decimal_int(dots + 2, strlen(dots + 2), &most))
             return 0;
         return v >= 1 && v <= most ? v : 0;
     }
     place = place_of(text, accepted);
-    if (place && msim_decimal_int(text, strlen(text), &v))
+    if (place && msim_decimal_int(text, msim_whole_length(text), &v))
         return v;
     return place;
 }

@@ -152,7 +152,7 @@ static void list_row(const struct report *r, const struct msim_job_row *row,
                      const struct peak *peak)
 {
     const char *on = row->platform ? row->platform : r->o->platform;
-    const char *model = row->model ? row->model->name : "";
+    const char *model = row->model ? row->model->name : row->named;
     char job[160];
 
     if (row->strategy.gpus > 0)

@@ -145,13 +145,20 @@ static void read_numbers(const struct msim_job_rows *t, char *const *fields,
         const char *text = field(t, fields, NUMBERS[i].column);
         int64_t v;
 
-        if (!msim_decimal_int(text, strlen(text), &v) || v < 1 || v > 1000000) {
+        if (!msim_decimal_int(text, msim_whole_length(text), &v) || v < 1 ||
+            v > 1000000) {
             snprintf(row->reason, sizeof(row->reason),
                      "%s is '%.20s', want a whole number from 1 to 1000000",
                      column_text(NUMBERS[i].column), text);
             return;
         }
         memcpy((char *)m + NUMBERS[i].offset, &v, sizeof(v));
+    }
+    if (m->hidden % m->heads != 0) {
+        snprintf(row->reason, sizeof(row->reason),
+                 "heads is %lld, want a divisor of hidden, which is %lld",
+                 (long long)m->heads, (long long)m->hidden);
+        return;
     }
     m->kv_heads = m->heads;
     m->ffn = 4 * m->hidden;
@@ -213,6 +220,7 @@ enum msim_status msim_job_rows_next(struct msim_job_rows *t,
     MSIM_TRY(msim_csv_next(t->csv, fields, err));
     if (!*fields)
         return MSIM_OK;
+    row->named = field(t, *fields, MODEL);
     text = field(t, *fields, PLATFORM);
     row->platform = *text ? text : NULL;
     text = field(t, *fields, NETWORK);
@@ -228,9 +236,8 @@ enum msim_status msim_job_rows_next(struct msim_job_rows *t,
     read_strategy(t, *fields, row);
     if (*row->reason)
         return MSIM_OK;
-    text = field(t, *fields, MODEL);
-    if (*text)
-        return read_model(t, text, row);
+    if (*row->named)
+        return read_model(t, row->named, row);
     read_numbers(t, *fields, row);
     if (!row->source)
         row->source = MSIM_ROWS_BY_NUMBERS;

@@ -43,6 +43,7 @@ struct msim_job_row {
     struct msim_described by_numbers; /* what `model` points to, if so */
     struct msim_strategy strategy;    /* not complete */
     uint64_t given;                   /* of it */
+    const char *named;                /* the model, as the row says it; "" */
     const char *platform;             /* NULL: the row names none */
     const char *network;        /* NULL: the platform's own, else its maker's */
     const char *source;         /* NULL: none */

@@ -80,7 +80,7 @@ static int64_t number(struct reading *r, enum msim_trace_column c,
         assume(r, c, missing < least ? "as traced" : given);
         return missing;
     }
-    if (msim_decimal_int(text, strlen(text), &v) && v >= least)
+    if (msim_decimal_int(text, msim_whole_length(text), &v) && v >= least)
         return v;
     snprintf(want, sizeof(want), "a whole number from %lld", (long long)least);
     wrong(r, c, want);

@@ -70,6 +70,19 @@ static void take_paths(struct merging *m, struct msim_fields *f,
     job->n_paths = n;
 }
 
+/* Of ranks, GPUs, CPUs. */
+static uint32_t take_count(struct msim_fields *f, const char *key,
+                           int64_t least)
+{
+    int64_t n = msim_field_int(f, key, least, MSIM_FIELD_WANTED);
+
+    if (n > UINT32_MAX)
+        msim_field_refuse(f, key, "a number below 2^32");
+    return (uint32_t)n;
+}
+
+#define MOST_US 1e18 /* of a job: the sum of all is a number, too */
+
 /* Times of kinds are shares of the whole, as they were written. */
 static void take_times(struct msim_fields *f, struct msim_fleet_job *job)
 {
@@ -77,6 +90,8 @@ static void take_times(struct msim_fields *f, struct msim_fleet_job *job)
     double sum = 0;
 
     job->total_us = msim_field_real(f, "device_time_us", MSIM_FIELD_WANTED);
+    if (job->total_us > MOST_US)
+        msim_field_refuse(f, "device_time_us", "at most 1e18");
     for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++) {
         job->share[k] =
             msim_field_between(&shares, msim_time_kind_text(k), 0, 1, 0);
@@ -95,12 +110,11 @@ static enum msim_status add_job(struct merging *m, struct msim_fields *f)
     MSIM_TRY(msim_grow((void **)&m->jobs, &m->cap_jobs, m->fleet->n_jobs,
                        sizeof(*m->jobs)));
     job = &m->jobs[m->fleet->n_jobs++];
-    *job = (struct msim_fleet_job){
-        .name = take_text(m, f, "job"),
-        .gpu = take_known(m, f, "gpu"),
-        .ranks = (uint32_t)msim_field_int(f, "ranks", 1, MSIM_FIELD_WANTED)};
-    job->time.gpus = (uint32_t)msim_field_int(f, "gpus", 0, MSIM_FIELD_WANTED);
-    job->time.cpus = (uint32_t)msim_field_int(f, "cpus", 0, MSIM_FIELD_WANTED);
+    *job = (struct msim_fleet_job){.name = take_text(m, f, "job"),
+                                   .gpu = take_known(m, f, "gpu"),
+                                   .ranks = take_count(f, "ranks", 1)};
+    job->time.gpus = take_count(f, "gpus", 0);
+    job->time.cpus = take_count(f, "cpus", 0);
     take_times(f, job);
     take_paths(m, f, job);
     return f->status;

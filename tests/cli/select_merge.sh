@@ -63,6 +63,14 @@ refused() { # TEXT OLD NEW: the answer with OLD become NEW
 }
 refused 'schema is "mystique-sim/selection/2", want' 'selection\/1' 'selection\/2'
 refused "jobs[0].device_time_us is -" '"device_time_us": ' '&-'
+refused "jobs[0].device_time_us is missing, want a number above 0" \
+    '"device_time_us": [0-9.e+]*, ' ''
+refused "jobs[0].device_time_us is 1e+300, want at most 1e18" \
+    '"device_time_us": ' '"device_time_us": 1e300, "was": '
+for count in ranks gpus cpus; do
+    refused "jobs[0].$count is 4294967296, want a number below 2^32" \
+        "\"$count\": " "\"$count\": 4294967296, \"was\": "
+done
 refused "jobs[0].ranks is 1.5, want a whole number from 1" \
     '"ranks": 1' '"ranks": 1.5'
 refused "jobs[0].shares.gemm is 1.5, want a number from 0 to 1" \

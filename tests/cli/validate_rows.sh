@@ -115,6 +115,37 @@ want_rc 1
 want_out "no platform"
 want_err "0 of 1 jobs have an answer, want one; each says why"
 
+# A spreadsheet's table is that table: its line ends, the mark of UTF-8 before
+# quotes, and whole numbers as programs write them beside an empty field.
+sed -n 1p "$table" | sed 's/[a-z_]*/"&"/g' >"$folder/sheet.csv"
+sed -n '2s/,8,1,2,256,4096,/,8.0,1.0,2.0,256.0,4096.0,/p' "$table" >>"$folder/sheet.csv"
+grep -q ',8.0,1.0,2.0,' "$folder/sheet.csv" || complain "nothing was changed"
+{
+    printf '\357\273\277'
+    tr '\n' '\r' <"$folder/sheet.csv"
+} >"$folder/old.csv"
+sed -n 1,2p "$table" >"$folder/first.csv"
+[ -n "$(predicted "$folder/first.csv")" ] || complain "no prediction"
+[ "$(predicted "$folder/first.csv")" = "$(predicted "$folder/old.csv")" ] ||
+    complain "a table of a spreadsheet is another one: $(cat "$folder/err")"
+run validate --rows <(printf 'model\nllama3-8b\0\n') --csv
+want_rc 3
+want_err "a byte of zero, want text in UTF-8"
+
+# A row that is refused says whose it is.
+printf 'model,platform,zero\nllama3-8b,h100,4\nno-such,h100,1\n' >"$folder/refused.csv"
+run validate --rows "$folder/refused.csv"
+want_rc 1
+want_out "   1  llama3-8b, h100 "
+want_out "   2  no-such, h100 "
+
+# A GPT by numbers that no heads divide.
+printf 'hidden,heads,layers\n100,3,2\n1,7,2\n' >"$folder/uneven.csv"
+run validate --rows "$folder/uneven.csv" --platform a100 --csv
+want_rc 1
+want_out "heads is 3, want a divisor of hidden, which is 100"
+want_out "heads is 7, want a divisor of hidden, which is 1"
+
 # What users mistype.
 printf 'model,gpu\nllama3-8b,8\n' >"$folder/typo.csv"
 run validate --rows "$folder/typo.csv"

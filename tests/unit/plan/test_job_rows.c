@@ -211,9 +211,10 @@ static void test_job_rows__takes_numbers_for_a_gpt(void)
         for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
             char line[64], want[64] = "";
 
-            snprintf(
-                line, sizeof(line), "%s,%s,%s", c == 0 ? CASES[i].value : "64",
-                c == 1 ? CASES[i].value : "64", c == 2 ? CASES[i].value : "64");
+            snprintf(line, sizeof(line), "%s,%s,%s",
+                     c == 0 ? CASES[i].value : "1000000",
+                     c == 1 ? CASES[i].value : "1",
+                     c == 2 ? CASES[i].value : "64");
             row = row_of("hidden,heads,layers", line);
             if (!CASES[i].accepted)
                 snprintf(want, sizeof(want),
@@ -221,6 +222,11 @@ static void test_job_rows__takes_numbers_for_a_gpt(void)
                          COLUMNS[c], CASES[i].value);
             CHECK_STR(row.reason, want);
         }
+    row = row_of("hidden,heads,layers", "96,7,3");
+    CHECK_STR(row.reason, "heads is 7, want a divisor of hidden, which is 96");
+    row = row_of("hidden,heads,layers", "96.0,6.0,3.0");
+    CHECK_STR(row.reason, "");
+    CHECK_INT(row.by_numbers.head_dim, 16);
 }
 
 /* Models are read once; those that data has not lie beside the table. */

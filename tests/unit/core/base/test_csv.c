@@ -50,21 +50,6 @@ static void test_csv__reads_quoted_fields(void)
     msim_csv_close(c);
 }
 
-static void test_csv__reads_gzip(void)
-{
-    struct msim_error err = {0};
-    struct msim_csv *c;
-    char *const *row;
-    gzFile f = gzopen(path, "wb");
-
-    gzputs(f, "a,b\n1,2\n");
-    gzclose(f);
-    REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
-    CHECK_INT(msim_csv_next(c, &row, &err), MSIM_OK);
-    CHECK_STR(row[1], "2");
-    msim_csv_close(c);
-}
-
 /* The status of reading `text` to its end. */
 static enum msim_status read_through(const char *text, struct msim_error *err)
 {
@@ -81,6 +66,87 @@ static enum msim_status read_through(const char *text, struct msim_error *err)
     } while (status == MSIM_OK && row);
     msim_csv_close(c);
     return status;
+}
+
+/* Rows as spreadsheets end and mark them, all of them `a` 1 and `b` 2. */
+static void test_csv__reads_lines_of_spreadsheets(void)
+{
+    static const char *const FILES[] = {
+        "a,b\n1,2\n",           "a,b\r\n1,2\r\n",
+        "a,b\r1,2\r",           "a,b\r\n1,2",
+        "\r\na,b\r\n\r\n1,2\r", "a,b\r\r\n1,2\r\r\n",
+        "\"a\",b\r1,\"2\"",     "\xef\xbb\xbf\"a\",\"b\"\n1,2\n"};
+    struct msim_error err = {0};
+    struct msim_csv *c;
+    char *const *row;
+
+    for (size_t i = 0; i < sizeof(FILES) / sizeof(*FILES); i++) {
+        write_file(FILES[i]);
+        REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
+        CHECK_UINT(msim_csv_columns(c), 2);
+        CHECK_STR(msim_csv_header(c, 0), "a");
+        CHECK_STR(msim_csv_header(c, 1), "b");
+        CHECK_INT(msim_csv_next(c, &row, &err), MSIM_OK);
+        REQUIRE(row);
+        CHECK_STR(row[0], "1");
+        CHECK_STR(row[1], "2");
+        CHECK_INT(msim_csv_next(c, &row, &err), MSIM_OK);
+        CHECK(row == NULL);
+        msim_csv_close(c);
+    }
+}
+
+static void test_csv__counts_lines_that_end_in_cr(void)
+{
+    struct msim_error err = {0};
+
+    CHECK_INT(read_through("a,b\r1,2\r3\r", &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "line 3 has 1 field") != NULL);
+}
+
+/* Bytes of zero end no field where nobody sees it. */
+static void test_csv__refuses_bytes_of_zero(void)
+{
+    static const char *const FILES[] = {"a,b\n1,2%c9\n", "a,b\n1,2%c9",
+                                        "a,b\n1,\"2%c9\"\n", "a%c,b\n",
+                                        "a,b\n1,2\r\n3,4%c\r\n"};
+    struct msim_error err;
+    struct msim_csv *c;
+    char *const *row;
+
+    for (size_t i = 0; i < sizeof(FILES) / sizeof(*FILES); i++) {
+        enum msim_status status;
+        FILE *f = fopen(path, "w");
+
+        REQUIRE(f);
+        fprintf(f, FILES[i], 0);
+        fclose(f);
+        err = (struct msim_error){0};
+        row = NULL;
+        status = msim_csv_open(&c, path, &err);
+        do
+            if (status == MSIM_OK)
+                status = msim_csv_next(c, &row, &err);
+        while (status == MSIM_OK && row);
+        CHECK_INT(status, MSIM_ESYNTAX);
+        CHECK(strstr(err.text, "a byte of zero, want text in UTF-8") != NULL);
+        msim_csv_close(c);
+    }
+}
+
+static void test_csv__reads_gzip(void)
+{
+    struct msim_error err = {0};
+    struct msim_csv *c;
+    char *const *row;
+    gzFile f = gzopen(path, "wb");
+
+    gzputs(f, "a,b\n1,2\n");
+    gzclose(f);
+    REQUIRE(msim_csv_open(&c, path, &err) == MSIM_OK);
+    CHECK_INT(msim_csv_next(c, &row, &err), MSIM_OK);
+    CHECK_STR(row[1], "2");
+    msim_csv_close(c);
 }
 
 static void test_csv__refuses_broken_input(void)
@@ -276,6 +342,9 @@ int main(void)
     if (fd >= 0)
         close(fd);
     RUN(test_csv__reads_quoted_fields);
+    RUN(test_csv__reads_lines_of_spreadsheets);
+    RUN(test_csv__counts_lines_that_end_in_cr);
+    RUN(test_csv__refuses_bytes_of_zero);
     RUN(test_csv__reads_gzip);
     RUN(test_csv__refuses_broken_input);
     RUN(test_csv__refuses_cut_gzip);

@@ -79,6 +79,21 @@ static void test_decimal__integers(void)
     CHECK(!msim_decimal_int("", 0, &n));
 }
 
+/* A ".0" behind digits is not read, and nothing else is left out. */
+static void test_decimal__whole_length(void)
+{
+    static const struct {
+        const char *text;
+        size_t want;
+    } ROWS[] = {{"8", 1},     {"8.0", 1}, {"16.000", 2}, {"80", 2},
+                {"8.", 2},    {".0", 2},  {"8.10", 4},   {"8.01", 4},
+                {"-8.0", 4},  {"", 0},    {"x.0", 3},    {"8.0x", 4},
+                {"8.0.0", 5}, {"0.0", 1}, {"8.0 ", 4}};
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++)
+        CHECK_UINT(msim_whole_length(ROWS[i].text), ROWS[i].want);
+}
+
 static void test_decimal__reals(void)
 {
     double x = 0;
@@ -200,6 +215,7 @@ int main(void)
     RUN(test_decimal__exponents);
     RUN(test_decimal__refuses);
     RUN(test_decimal__integers);
+    RUN(test_decimal__whole_length);
     RUN(test_decimal__reals);
     RUN(test_decimal__floats_like_strtof);
     RUN(test_decimal__writes_like_printf);

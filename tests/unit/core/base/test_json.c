@@ -301,6 +301,28 @@ static void test_json__text_that_was_left(void)
     msim_arena_release(&nodes);
 }
 
+/* Numbers beyond what is asked for, and beyond all whole numbers, are none. */
+static void test_json__counts(void)
+{
+    cJSON *o =
+        cJSON_Parse("{\"a\": 5, \"most\": 4294967295, \"over\": 4294967296,"
+                    " \"below\": -1, \"far\": 1e300, \"deep\": -1e300,"
+                    " \"in\": {\"value\": 7}, \"text\": \"5\"}");
+
+    REQUIRE(o);
+    CHECK_UINT(msim_json_get_count(o, "a", UINT32_MAX, 9), 5);
+    CHECK_UINT(msim_json_get_count(o, "most", UINT32_MAX, 9), UINT32_MAX);
+    CHECK_UINT(msim_json_get_count(o, "in", UINT32_MAX, 9), 7);
+    CHECK_UINT(msim_json_get_count(o, "over", UINT32_MAX, 9), 9);
+    CHECK_UINT(msim_json_get_count(o, "over", UINT64_MAX, 9), 4294967296);
+    CHECK_UINT(msim_json_get_count(o, "below", UINT32_MAX, 9), 9);
+    CHECK_UINT(msim_json_get_count(o, "far", UINT64_MAX, 9), 9);
+    CHECK_UINT(msim_json_get_count(o, "deep", UINT64_MAX, 9), 9);
+    CHECK_UINT(msim_json_get_count(o, "text", UINT64_MAX, 9), 9);
+    CHECK_UINT(msim_json_get_count(o, "none", UINT64_MAX, 9), 9);
+    cJSON_Delete(o);
+}
+
 int main(void)
 {
     RUN(test_json__all_of_the_text);
@@ -308,6 +330,7 @@ int main(void)
     RUN(test_json__depth);
     RUN(test_json__without_memory);
     RUN(test_json__kind_of_file);
+    RUN(test_json__counts);
     RUN(test_json__blocks);
     RUN(test_json__left);
     RUN(test_json__text_that_was_left);

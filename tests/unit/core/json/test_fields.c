@@ -90,6 +90,21 @@ static void test_fields__real(void)
     check_said(&f, "t is -0.25, want a number above 0");
 }
 
+/* What must be there, as of whole numbers. */
+static void test_fields__wanted_reals(void)
+{
+    struct msim_fields f = of("{\"n\":null,\"a\":3}");
+
+    CHECK(msim_field_real(&f, "a", MSIM_FIELD_WANTED) == 3);
+    CHECK(msim_field_between(&f, "a", 2, 4, MSIM_FIELD_WANTED) == 3);
+    check_said(&f, "");
+    CHECK(msim_field_real(&f, "n", MSIM_FIELD_WANTED) == 1);
+    check_said(&f, "n is missing, want a number above 0");
+    f = of("{}");
+    CHECK(msim_field_between(&f, "x", 2, 4, MSIM_FIELD_WANTED) == 2);
+    check_said(&f, "x is missing, want a number from 2 to 4");
+}
+
 static void check_between(const char *text, double most, double want,
                           const char *said)
 {
@@ -316,6 +331,7 @@ int main(void)
 {
     RUN(test_fields__int);
     RUN(test_fields__real);
+    RUN(test_fields__wanted_reals);
     RUN(test_fields__between);
     RUN(test_fields__bool);
     RUN(test_fields__text_and_array);

@@ -99,6 +99,8 @@ static void test_strategy__limits(void)
               "tp is '0', want a whole number from 1 to 1000000000");
     CHECK_STR(set(&s, MSIM_GIVEN_tp, "1000000001", &given),
               "tp is '1000000001', want a whole number from 1 to 1000000000");
+    CHECK_STR(set(&s, MSIM_GIVEN_tp, "7.5", &given),
+              "tp is '7.5', want a whole number from 1 to 1000000000");
     CHECK_STR(set(&s, MSIM_GIVEN_tp, "2x", &given),
               "tp is '2x', want a whole number from 1 to 1000000000");
     CHECK_STR(set(&s, MSIM_GIVEN_zero, "4", &given),
