@@ -212,6 +212,8 @@ static void read_own(struct msim_described *m, struct msim_fields *f)
     m->type = (enum msim_model_type)msim_field_word(f, "type", TYPES,
                                                     MSIM_MODEL_DECODER);
     READERS[m->type](m, f);
+    if (f->status == MSIM_OK)
+        msim_described_check(m, f);
 }
 
 /* ---- both ---------------------------------------------------------------- */
@@ -230,42 +232,6 @@ static void name_of(struct msim_described *m, const struct msim_fields *f)
                  name    ? name
                  : slash ? slash + 1
                          : f->file);
-}
-
-/* The member's name in this file. */
-static const char *key_of(const struct msim_fields *f, const char *hub,
-                          const char *own)
-{
-    return cJSON_HasObjectItem(f->object, hub) ? hub : own;
-}
-
-#define MOST_PIXELS 65536
-
-static void check_image(const struct msim_described *m, struct msim_fields *f)
-{
-    if (m->image.size > MOST_PIXELS)
-        msim_field_refuse(f, key_of(f, "image_size", "image"),
-                          "at most 65536 pixels a side");
-    if (m->image.patch > m->image.size || m->image.size % m->image.patch != 0)
-        msim_field_refuse(f, key_of(f, "patch_size", "patch"),
-                          "a divisor of the image's side");
-}
-
-static void check(struct msim_described *m, struct msim_fields *f)
-{
-    if (m->type == MSIM_MODEL_DLRM)
-        return;
-    if (m->type == MSIM_MODEL_VIT)
-        check_image(m, f);
-    if (m->head_dim == 0 && !m->mla.kv_rank) {
-        m->head_dim = m->hidden / m->heads;
-        if (m->hidden % m->heads != 0)
-            msim_field_refuse(f, key_of(f, "num_attention_heads", "heads"),
-                              "a divisor of \"hidden\", or \"head_dim\"");
-    }
-    if (m->kv_heads > 0 && m->heads % m->kv_heads != 0)
-        msim_field_refuse(f, key_of(f, "num_key_value_heads", "kv_heads"),
-                          "a divisor of \"heads\"");
 }
 
 bool msim_described_looks(const cJSON *object)
@@ -297,8 +263,6 @@ void msim_described_take(struct msim_described *m, struct msim_fields *f)
         msim_described_read_hub(m, f);
     else
         read_own(m, f);
-    if (f->status == MSIM_OK)
-        check(m, f);
     name_of(m, f);
 }
 

@@ -14,24 +14,25 @@ bool msim_described_is_hub(const cJSON *json)
            cJSON_HasObjectItem(json, "model_type");
 }
 
-/* The first of `keys` that the object has, else the first: its name today. */
+/* The first of `keys` that says something, else the first: its name today. */
 static const char *first_of(const struct msim_fields *f,
                             const char *const *keys)
 {
     size_t i = 0;
 
-    while (keys[i] && !cJSON_HasObjectItem(f->object, keys[i]))
+    while (keys[i] && !msim_field_json(f, keys[i]))
         i++;
     return keys[keys[i] ? i : 0];
 }
 
-/* One number, or the same for each layer (Hunyuan's). */
+/* One number, or the same for each layer (Hunyuan's). What may be none may be
+ * 0. */
 static int64_t same_of(struct msim_fields *f, const char *key, int64_t missing)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, key), *item;
 
     if (!cJSON_IsArray(list) || !cJSON_IsNumber(list->child))
-        return msim_field_int(f, key, 1, missing);
+        return msim_field_int(f, key, missing != 0, missing);
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsNumber(item) ||
@@ -40,7 +41,7 @@ static int64_t same_of(struct msim_fields *f, const char *key, int64_t missing)
             msim_field_refuse(f, key,
                               "a whole number from 1, or the same of "
                               "every layer");
-            return missing;
+            return 1;
         }
     }
     return (int64_t)list->child->valuedouble;
@@ -119,6 +120,8 @@ static void refuse_experts(struct msim_fields *f)
 static void read_moe(struct msim_described *m, struct msim_fields *f,
                      const struct msim_model_family *family)
 {
+    static const char *const GROUPS[] = {"n_group", "num_expert_group", NULL};
+
     m->moe.experts = INT_OF(f, 0, "num_local_experts", "num_experts",
                             "n_routed_experts", "moe_num_experts");
     if (m->moe.experts == 0) {
@@ -129,12 +132,15 @@ static void read_moe(struct msim_described *m, struct msim_fields *f,
                          "moe_k", "moe_topk");
     m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
                         "intermediate_size");
-    m->moe.groups = INT_OF(f, 0, "n_group", "num_expert_group");
+    m->moe.groups = int_of(f, 0, GROUPS);
     m->moe.topk_groups = INT_OF(f, 0, "topk_group");
     m->moe.shared_experts = shared_experts(m, f, family->shared_experts);
     m->moe.dense_layers = dense_layers(m, f);
     if (m->moe.topk > m->moe.experts)
         msim_field_refuse(f, "num_experts_per_tok",
+                          "at most the number of experts");
+    if (m->moe.groups > m->moe.experts)
+        msim_field_refuse(f, first_of(f, GROUPS),
                           "at most the number of experts");
     if (m->moe.groups && m->moe.topk_groups > m->moe.groups)
         msim_field_refuse(f, "topk_group", "at most the number of groups");
@@ -248,7 +254,7 @@ static void read_sizes(struct msim_described *m, struct msim_fields *f)
     m->heads = INT_OF(f, MSIM_FIELD_WANTED, "num_attention_heads", "n_head",
                       "n_heads", "num_heads");
     m->kv_heads = kv_heads_of(m, f);
-    m->head_dim = INT_OF(f, 0, "head_dim");
+    m->head_dim = msim_field_int(f, "head_dim", 1, 0);
     m->ffn =
         INT_OF(f, 4 * m->hidden, "intermediate_size_mlp", "intermediate_size",
                "ffn_hidden_size", "ffn_dim", "hidden_dim", "n_inner");
@@ -305,6 +311,8 @@ static void read_stack(struct msim_described *m, struct msim_fields *f,
                        msim_field_int(f, "mtp_num_hidden_layers", 0, 0));
     if (!m->encoder)
         msim_described_read_served(m, f, outer);
+    if (f->status == MSIM_OK)
+        msim_described_check(m, f);
 }
 
 /* Models that see have the stack that reads as a member; what they see with is

@@ -9,6 +9,11 @@
 
 #include <stddef.h>
 
+/* ---- describe check ------------------------------------------------------ */
+
+/* What sizes must be of one another, once all members of `f` are in `m`. */
+void msim_described_check(struct msim_described *m, struct msim_fields *f);
+
 /* ---- describe dlrm ------------------------------------------------------- */
 /* Reading a recommendation model. */
 

@@ -141,8 +141,18 @@ static bool is_left_out(const cJSON *q, const char *part)
            names(q, "exclude_modules", part);
 }
 
+/* How many bits a number is stored in. False: nobody stores it so. */
+static bool read_bits(int64_t *bits, const cJSON *o, int missing)
+{
+    double v = msim_json_get_number(
+        o, cJSON_HasObjectItem(o, "num_bits") ? "num_bits" : "bits", missing);
+
+    *bits = v == 4 ? 4 : v == 8 ? 8 : 16;
+    return v == 4 || v == 8 || v == 16;
+}
+
 /* compressed-tensors: the first group's weights and activations. */
-static void read_groups(struct msim_described *m, const cJSON *q)
+static bool read_groups(struct msim_described *m, const cJSON *q)
 {
     const cJSON *groups = cJSON_GetObjectItem(q, "config_groups");
     const cJSON *group = groups ? groups->child : NULL;
@@ -151,11 +161,10 @@ static void read_groups(struct msim_described *m, const cJSON *q)
     const char *type = msim_json_get_text(w, "type");
     const char *strategy = msim_json_get_text(w, "strategy");
 
-    m->stored.bits = (int64_t)msim_json_get_number(w, "num_bits", 8);
-    m->stored.activation_bits =
-        (int64_t)msim_json_get_number(a, "num_bits", 16);
     m->stored.floating = type && strcmp(type, "float") == 0;
     m->stored.block = strategy && strcmp(strategy, "block") == 0;
+    return read_bits(&m->stored.bits, w, 8) && m->stored.bits < 16 &&
+           read_bits(&m->stored.activation_bits, a, 16);
 }
 
 static bool is_word(const char *a, const char *b)
@@ -185,14 +194,10 @@ static bool read_method(struct msim_described *m, const cJSON *q)
         m->stored.floating = true;
         return true;
     }
-    if (is_word(method, "compressed-tensors")) {
-        read_groups(m, q);
-        return true;
-    }
-    if (is_word(method, "awq") || is_word(method, "gptq")) {
-        m->stored.bits = (int64_t)msim_json_get_number(q, "bits", 4);
-        return m->stored.bits == 4 || m->stored.bits == 8;
-    }
+    if (is_word(method, "compressed-tensors"))
+        return read_groups(m, q);
+    if (is_word(method, "awq") || is_word(method, "gptq"))
+        return read_bits(&m->stored.bits, q, 4) && m->stored.bits < 16;
     if (is_word(method, "bitsandbytes")) {
         m->stored.bits = msim_json_get_true(q, "load_in_4bit") ? 4 : 8;
         return true;
@@ -207,9 +212,11 @@ static void read_stored(struct msim_described *m, struct msim_fields *f)
     if (!cJSON_IsObject(q))
         return;
     if (!read_method(m, q)) {
-        msim_field_refuse(f, "quantization_config",
-                          "a quant_method of fp8, fbgemm_fp8, mxfp4, modelopt, "
-                          "compressed-tensors, awq, gptq or bitsandbytes");
+        msim_field_refuse(
+            f, "quantization_config",
+            "a quant_method of fp8, fbgemm_fp8, mxfp4, modelopt, "
+            "compressed-tensors, awq, gptq or bitsandbytes, with 4 "
+            "or 8 bits");
         return;
     }
     m->stored.attention = !is_left_out(q, "self_attn");

@@ -339,7 +339,7 @@ static const struct {
      "quantization_config is "
      "{\"quant_method\":\"gptq\",\"bits\":3}, want a quant_method "
      "of fp8, fbgemm_fp8, mxfp4, modelopt, compressed-tensors, "
-     "awq, gptq or bitsandbytes"},
+     "awq, gptq or bitsandbytes, with 4 or 8 bits"},
     {"{'model_type': 'llama', 'quantization_config': "
      "{'quant_method': 'bitsandbytes', 'load_in_4bit': true}" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
@@ -356,7 +356,7 @@ static const struct {
      "{'quant_method': 'none'}" USUAL,
      "quantization_config is {\"quant_method\":\"none\"}, want a "
      "quant_method of fp8, fbgemm_fp8, mxfp4, modelopt, "
-     "compressed-tensors, awq, gptq or bitsandbytes"},
+     "compressed-tensors, awq, gptq or bitsandbytes, with 4 or 8 bits"},
     {"{'model_type': 'llama', 'quantization_config': 7" USUAL,
      "gated 1, layers 12, hidden 64, heads 4, kv_heads 4, head_dim"
      " 16, ffn 128, vocab 100, dropout 0"},
