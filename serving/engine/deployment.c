@@ -243,6 +243,17 @@ static enum msim_status set_out(struct msim_deployment *d, uint32_t i)
     return MSIM_OK;
 }
 
+uint32_t msim_deployment_output(const struct msim_deployment *d,
+                                const struct msim_llm_request *request)
+{
+    uint32_t least = msim_replica_output(d->replicas[0], request);
+    uint32_t behind =
+        d->n_decode ? msim_replica_output(d->replicas[d->n_serve], request)
+                    : least;
+
+    return behind < least ? behind : least;
+}
+
 enum msim_status msim_deployment_add(struct msim_deployment *d, msim_ps now,
                                      const struct msim_llm_request *request,
                                      uint32_t handle, uint32_t replica)

@@ -144,17 +144,21 @@ enum msim_status msim_replica_check(const struct msim_replica *r,
     return request->input_tokens >= r->max_tokens ? MSIM_ELIMIT : MSIM_OK;
 }
 
+uint32_t msim_replica_output(const struct msim_replica *r,
+                             const struct msim_llm_request *request)
+{
+    uint32_t room = r->max_tokens - request->input_tokens;
+
+    return request->output_tokens < room ? request->output_tokens : room;
+}
+
 enum msim_status msim_replica_add(struct msim_replica *r,
                                   const struct msim_llm_request *request,
                                   uint32_t handle)
 {
-    uint32_t output = request->output_tokens;
-
     MSIM_TRY(msim_replica_check(r, request));
-    if (output > r->max_tokens - request->input_tokens)
-        output = r->max_tokens - request->input_tokens;
-    MSIM_TRY(
-        msim_sched_add(&r->ranks[choose_rank(r)], request, output, handle));
+    MSIM_TRY(msim_sched_add(&r->ranks[choose_rank(r)], request,
+                            msim_replica_output(r, request), handle));
     return make_room(r);
 }
 

@@ -146,6 +146,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_replica_check(const struct msim_replica *r,
                                     const struct msim_llm_request *request);
 
+/* How many tokens of its output a request that it takes is given. */
+uint32_t msim_replica_output(const struct msim_replica *r,
+                             const struct msim_llm_request *request);
+
 /* Begin a step with what there is now: its duration in us, or 0 where nothing
  * can run. After each begin that is not 0 comes one end. */
 double msim_replica_begin(struct msim_replica *r);
@@ -221,6 +225,10 @@ MSIM_MUST_CHECK
 enum msim_status msim_deployment_add(struct msim_deployment *d, msim_ps now,
                                      const struct msim_llm_request *request,
                                      uint32_t handle, uint32_t replica);
+
+/* As msim_replica_output(), of all replicas that a request goes through. */
+uint32_t msim_deployment_output(const struct msim_deployment *d,
+                                const struct msim_llm_request *request);
 
 /* When something happens next; MSIM_TIME_NONE: not before a request comes. */
 msim_ps msim_deployment_next(const struct msim_deployment *d);

@@ -103,6 +103,7 @@ static void count_requests(struct msim_serving_outcome *o,
             continue;
         c->requests += ended;
         c->unfinished += !ended;
+        c->cut += ended && q->cut;
         c->late += !kept;
     }
 }

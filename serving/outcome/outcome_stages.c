@@ -187,6 +187,18 @@ static enum msim_status warn_refused(struct msim_serving_outcome *o,
                 (unsigned long long)c->unfinished, c->name);
 }
 
+/* Engines end what grows beyond it. */
+static enum msim_status warn_cut(struct msim_serving_outcome *o,
+                                 const struct msim_class_outcome *c)
+{
+    if (c->cut == 0)
+        return MSIM_OK;
+    return warn(o,
+                "%llu answers of %s are cut: with their prompts they have more "
+                "tokens than an LLM takes (max_model_len, or its KV cache)",
+                (unsigned long long)c->cut, c->name);
+}
+
 /* More came than was served before the last one came. */
 static enum msim_status warn_unended(struct msim_serving_outcome *o,
                                      const struct msim_class_outcome *c)
@@ -210,6 +222,7 @@ enum msim_status msim_outcome_warnings(struct msim_serving_outcome *o,
                          "a stage with --free"));
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
         MSIM_TRY(warn_refused(o, &o->classes[i]));
+        MSIM_TRY(warn_cut(o, &o->classes[i]));
         MSIM_TRY(warn_unended(o, &o->classes[i]));
         MSIM_TRY(warn_few(o, &o->classes[i]));
     }

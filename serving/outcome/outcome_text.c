@@ -102,9 +102,23 @@ static void put_promises(const struct msim_serving_outcome *o, FILE *out)
         put_too_few(&o->classes[i], out);
 }
 
+static bool is_served(const struct msim_serving_outcome *o)
+{
+    uint64_t ended = 0, never = 0;
+
+    for (uint32_t i = 0; i < o->app->n_classes; i++) {
+        ended += o->classes[i].requests;
+        never += o->classes[i].unfinished;
+    }
+    return ended || !never;
+}
+
 static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
 {
-    if (o->saturated) {
+    if (!is_served(o)) {
+        put_rate(o, out);
+        fputs(": no request ever ends", out);
+    } else if (o->saturated) {
         put_saturated(o, out);
     } else if (isnan(o->classes[o->worst_class].worst)) {
         put_rate(o, out);

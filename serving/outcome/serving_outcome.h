@@ -22,6 +22,7 @@ struct msim_class_outcome {
     const char *name;
     uint64_t requests;   /* that came after the warm-up and ended */
     uint64_t unfinished; /* that came after it and never end */
+    uint64_t cut;        /* that ended before their answers did */
     struct msim_serving_figure e2e, ttft, tpot;
     /* What ends from the warm-up to the last arrival; NAN: nothing does. */
     double throughput_rps, tokens_per_s, goodput_rps;

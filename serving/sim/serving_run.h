@@ -58,6 +58,7 @@ struct msim_served {
     msim_ps queued; /* waiting for workers on the path that decided its end */
     uint32_t cls, input_tokens, output_tokens;
     bool measured; /* after the warm-up */
+    bool cut;      /* an LLM ended its answer: output_tokens are what it has */
 };
 
 /* A sample of values in the order of events: all, or every `every`th. */

@@ -214,6 +214,15 @@ static uint32_t route(struct msim_sim_stage *g, const struct msim_sim_visit *v)
     return msim_deployment_least(g->llm->deployment, n);
 }
 
+/* An answer that its engine ends before it would. */
+static void cut_answer(struct msim_served *row, uint32_t most)
+{
+    if (row->output_tokens <= most)
+        return;
+    row->output_tokens = most;
+    row->cut = true;
+}
+
 void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,
                         uint32_t visit)
 {
@@ -235,6 +244,8 @@ void msim_sim_llm_enter(struct msim_serving *s, struct msim_sim_stage *g,
         msim_deployment_add(g->llm->deployment, s->now, &r, visit, replica);
     if (status == MSIM_ELIMIT)
         return; /* its prompt fits nowhere: it never ends */
+    cut_answer(&s->rows[q->row],
+               msim_deployment_output(g->llm->deployment, &r));
     v->queue = replica;
     v->batch = 1; /* it waits */
     wait_for(s, g->llm, replica, visit);

@@ -44,6 +44,21 @@ want_out 'requests/s of 4 clients are served'
 run serve llama3-8b --platform h100 --concurrency 200 --output-tokens 2
 want_out 'all: 2000 requests'
 
+# Answers end where the model's context does: a token takes what it takes, not a share
+# of what was asked for; and what no request is served with is not served.
+per_token() { # OUTPUT-TOKENS
+    run serve llama3-8b --platform h100 --rate 0.05 --num-requests 20 --output-tokens "$1" --json
+    want_rc 0
+    sed -n 's/.*"tpot_ms": {"mean": \([0-9]*\).*/\1/p' "$folder/out" | head -1
+}
+within=$(per_token 7168)
+[ "$within" -gt 3 ] || complain "a token in '$within' ms"
+[ "$(per_token 1000000)" = "$within" ] || complain "tokens that are not made are counted"
+run serve llama3-8b --platform h100 --rate 0.05 --num-requests 20 --output-tokens 1000000
+want_out "20 answers of all are cut: with their prompts they have more tokens than an LLM takes"
+run serve llama3-8b --platform h100 --rate 1 --num-requests 20 --input-tokens 100000
+want_out "1 requests/s (1.168 arrived): no request ever ends"
+
 run serve llama3-8b --rate 5
 want_rc 2
 want_err "want --platform, the GPU that serves the model"

@@ -25,17 +25,17 @@ static struct msim_serving_wish w;
 /* From 1 to 3 s. */
 static const struct msim_served rows[] = {
     /* Takes 10 ms, no longer than is promised; has no tokens. */
-    {1500 * MS, 1510 * MS, NEVER, 0, READ, 0, 0, true},
-    {1600 * MS, 1611 * MS, NEVER, 0, READ, 0, 0, true}, /* late */
-    {1700 * MS, NEVER, NEVER, 0, READ, 0, 0, true},
-    {490 * MS, 500 * MS, NEVER, 0, READ, 0, 0, false},
+    {1500 * MS, 1510 * MS, NEVER, 0, READ, 0, 0, true, false},
+    {1600 * MS, 1611 * MS, NEVER, 0, READ, 0, 0, true, false}, /* late */
+    {1700 * MS, NEVER, NEVER, 0, READ, 0, 0, true, false},
+    {490 * MS, 500 * MS, NEVER, 0, READ, 0, 0, false, false},
     /* Before the warm-up's end, which it ends with. */
-    {999 * MS, 1000 * MS, NEVER, 0, READ, 0, 0, false},
+    {999 * MS, 1000 * MS, NEVER, 0, READ, 0, 0, false, false},
     /* Its first token is late, the other four come after 0.5 ms each; it ends
      * with the last arrival. */
-    {2992 * MS, 3000 * MS, 2998 * MS, 0, READ, 9, 5, true},
-    {2993 * MS, 3001 * MS, 2998 * MS, 0, READ, 9, 1, true},
-    {2994 * MS, 3004 * MS, 2999 * MS, 0, WRITE, 9, 2, true},
+    {2992 * MS, 3000 * MS, 2998 * MS, 0, READ, 9, 5, true, false},
+    {2993 * MS, 3001 * MS, 2998 * MS, 0, READ, 9, 1, true, true},
+    {2994 * MS, 3004 * MS, 2999 * MS, 0, WRITE, 9, 2, true, false},
 };
 
 static void judge(const struct msim_served *requests, uint64_t n, double begin,
@@ -106,6 +106,8 @@ static void test_outcome_classes__goodput(void)
     judge(rows, 8, 1, 3);
     CHECK(o.promised);
     CHECK_INT(c[READ].late, 2); /* one never ends */
+    CHECK_INT(c[READ].cut, 1);
+    CHECK_INT(c[WRITE].cut, 0);
     CHECK_REL(c[READ].worst, 0.8, 1e-12);
     CHECK_REL(c[READ].goodput_rps, 1.5, 1e-12);
     CHECK(isnan(c[WRITE].violations) && isnan(c[WRITE].goodput_rps));
@@ -119,8 +121,8 @@ static void test_outcome_classes__goodput(void)
 static void test_outcome_classes__slowest(void)
 {
     static const struct msim_served same[] = {
-        {0, 5 * MS, NEVER, 0, READ, 0, 0, true},
-        {0, 5 * MS, NEVER, 0, WRITE, 0, 0, true}};
+        {0, 5 * MS, NEVER, 0, READ, 0, 0, true, false},
+        {0, 5 * MS, NEVER, 0, WRITE, 0, 0, true, false}};
 
     promise(NULL, 0);
     judge(rows, 8, 1, 3);

@@ -236,6 +236,7 @@ static void test_outcome_stages__warns(void)
                         "\n");
     fill(10000, 199);
     c[0].unfinished = 1;
+    c[1].cut = 2;
     c[1].throughput_rps = NAN;
     w.counterfactuals = true;
     s[1].saturated = true;
@@ -244,6 +245,8 @@ static void test_outcome_stages__warns(void)
               "with --free\n"
               "1 requests of read never end: they have more tokens than an LLM "
               "takes (max_model_len, or its KV cache)\n"
+              "2 answers of write are cut: with their prompts they have more "
+              "tokens than an LLM takes (max_model_len, or its KV cache)\n"
               "no request of write ends between the warm-up and the last "
               "arrival, so it has no rate: want more requests\n"
               "p50 of write is rough: of 199 requests, want 200\n"

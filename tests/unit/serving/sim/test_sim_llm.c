@@ -154,6 +154,21 @@ static void test_sim_llm__what_fits_nowhere(void)
     made_run_end(&m);
 }
 
+/* An answer that the cache has no room for ends there, and has those tokens. */
+static void test_sim_llm__cut_answers(void)
+{
+    struct made_run m;
+
+    run_llm(&m, "t_s,input_tokens,output_tokens\n0,15900,300\n60,15900,3\n", 8,
+            (struct msim_serving_how){0});
+    CHECK(m.r.requests[0].cut);
+    CHECK(m.r.requests[0].ended != MSIM_TIME_NONE);
+    CHECK_UINT(m.r.requests[0].output_tokens, 101);
+    CHECK(!m.r.requests[1].cut);
+    CHECK_UINT(m.r.requests[1].output_tokens, 3);
+    made_run_end(&m);
+}
+
 /* Places for two, a step of 10 ms, three steps a request: 2 in 30 ms. */
 static void test_sim_llm__capacity(void)
 {
@@ -203,6 +218,7 @@ int main(void)
     RUN(test_sim_llm__absent_replicas);
     RUN(test_sim_llm__free);
     RUN(test_sim_llm__what_fits_nowhere);
+    RUN(test_sim_llm__cut_answers);
     RUN(test_sim_llm__capacity);
     RUN(test_sim_llm__a_pass_of_a_model);
     made_end(FILES);
