@@ -253,6 +253,18 @@ static double left_us(double us, double hidden)
     return fmax(us - hidden, 0.1 * us);
 }
 
+/* What the optimizer left in shards, gathered beside the next forward, unless
+ * the program waits for it. */
+static double weights_us(const struct msim_terms *t,
+                         const struct msim_step_constants *c,
+                         const struct layer *l, double layers, double factor)
+{
+    double next = beside_us(t, layers * (l->us - l->backward_us));
+
+    return left_us(factor * t->gather_us,
+                   t->waits_for_weights ? 0 : c->hidden * next);
+}
+
 /* Once a step: gradients go beside the last backward, weights of the optimizer
  * beside the next forward, unless the program waits for them. */
 static double once_us(const struct msim_terms *t,
@@ -261,27 +273,27 @@ static double once_us(const struct msim_terms *t,
 {
     double hidden = t->waits_for_weights ? c->hidden_waits : c->hidden;
     double back = hidden * beside_us(t, layers * l->backward_us);
-    double next = hidden * beside_us(t, layers * (l->us - l->backward_us));
 
     if (t->zero == 0)
         return left_us(factor * t->sum_us, back);
     if (t->waits_for_weights)
         return left_us(factor * (t->scatter_us + t->gather_us), back);
     return left_us(factor * t->scatter_us, back) +
-           left_us(factor * t->gather_us, next);
+           weights_us(t, c, l, layers, factor);
 }
 
-/* Are weights gathered, and gradients summed, in shards of each micro batch? */
+/* Are gradients summed in shards of each micro batch (ZeRO 2, 3), and weights
+ * gathered (3)? */
 static bool is_sharded(const struct msim_terms *t)
 {
     return t->zero >= 2 && t->exchanges_each;
 }
 
-/* Once all gradients and weights that are exchanged, us; exchanges take
- * `factor` times their estimate. */
+/* Once all that is exchanged each time, us; exchanges take `factor` times their
+ * estimate. */
 static double all_us(const struct msim_terms *t, double layers, double factor)
 {
-    double gathers = t->zero == 3 ? 2 : 1;
+    double gathers = t->zero == 3 ? 2 : 0;
 
     if (t->dp < 2)
         return 0;
@@ -313,8 +325,9 @@ static double exchange_us(const struct msim_terms *t,
         double hidden = c->hidden_shard * layers * l->us;
 
         /* The first layer's gather and the last one's scatter wait alone. */
-        return times_of(t) * fmax(us - hidden, 0) +
-               factor * (t->layer_gather_us + t->layer_scatter_us);
+        us = times_of(t) * fmax(us - hidden, 0) + factor * t->layer_scatter_us;
+        return us + (t->zero == 3 ? factor * t->layer_gather_us
+                                  : weights_us(t, c, l, layers, factor));
     }
     return t->unfused || t->exchanges_each ? times_of(t) * us
                                            : once_us(t, c, l, layers, factor);
@@ -388,8 +401,12 @@ msim_step_exchange_of(const struct msim_terms *t,
     double layers = stages_of(t, l.us, 0, 0, 0, 0).layers;
     double factor = exchange_factor(t, c);
 
+    /* Weights of ZeRO 2 once, as they are whole in between. */
+    double once = is_sharded(t) && t->zero == 2 ? factor * t->gather_us : 0;
+
     return (struct msim_step_exchange){
-        .in_flight = times_of(t) * all_us(t, layers, factor),
+        .in_flight =
+            times_of(t) * all_us(t, layers, factor) + (t->dp > 1 ? once : 0),
         .waits_low = exchange_us(t, c, &l, layers, factor / spread),
         .waits_high = exchange_us(t, c, &l, layers, factor * spread)};
 }

@@ -333,8 +333,10 @@ static void test_step__falls_short_once(void)
     CHECK_REL(exposed(&t, &c), 10000, TIGHT);
 }
 
-/* Shards are gathered for each layer and micro batch, with ZeRO 3 once more for
- * backward; layers hide them, but the first and the last. */
+/* Gradients go to their shards for each layer and micro batch; weights come out
+ * of theirs so with ZeRO 3, forward and backward, and with ZeRO 2, whose ranks
+ * have them whole, once a step beside forward. Layers hide them, but the first
+ * and the last. */
 static void test_step__gathers_shards(void)
 {
     struct msim_step_constants c = plain();
@@ -345,9 +347,18 @@ static void test_step__gathers_shards(void)
     t.exchanges_each = true;
     t.layer_gather_us = 20;
     t.layer_scatter_us = 30;
+    t.gather_us = 900;
     t.zero = 2;
-    check_us(&t, &c, busy + 3 * 4 * 50 + 50);
+    check_us(&t, &c, busy + 3 * 4 * 30 + 30 + 900);
+    CHECK_REL(msim_step_exchange_of(&t, &c, 1).in_flight, 3 * 4 * 30 + 900,
+              TIGHT);
+    c.hidden = 1; /* of 4 x 100 */
+    check_us(&t, &c, busy + 3 * 4 * 30 + 30 + 500);
+    t.waits_for_weights = true;
+    check_us(&t, &c, busy + 3 * 4 * 30 + 30 + 900);
+    t.waits_for_weights = false;
     t.zero = 3;
+    CHECK_REL(msim_step_exchange_of(&t, &c, 1).in_flight, 3 * 4 * 70, TIGHT);
     check_us(&t, &c, busy + 3 * 4 * 70 + 50);
     c.dp_near = 2;
     check_us(&t, &c, busy + 3 * 4 * 140 + 100);
@@ -573,8 +584,9 @@ static void test_step__exchange_before_overlap(void)
     t.layer_scatter_us = 40;
     c.hidden_shard = 0.5; /* of 1200 us, of 560 a micro batch; 90 wait alone */
     check_exchange(&t, &c, 1680, 45, 3 * 520 + 180);
-    t.zero = 2; /* gathered once: 360 a micro batch */
-    check_exchange(&t, &c, 1080, 45, 3 * 120 + 180);
+    t.zero = 2; /* weights once a step, beside 400 us of forward */
+    t.layer_scatter_us = 200;
+    check_exchange(&t, &c, 2450, 100 + 2.5, 3 * 1000 + 400 + 10);
 }
 
 int main(void)
