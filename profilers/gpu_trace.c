@@ -26,15 +26,6 @@ enum msim_status msim_gpu_trace_new(struct msim_gpu_trace **out)
     return status;
 }
 
-void msim_gpu_trace_free(struct msim_gpu_trace *t)
-{
-    if (!t)
-        return;
-    msim_strtab_free(t->strings);
-    free(t->events);
-    free(t);
-}
-
 enum msim_status msim_gpu_trace_add(struct msim_gpu_trace *t,
                                     const struct msim_gpu_event *event,
                                     const char *name)

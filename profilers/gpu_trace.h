@@ -62,12 +62,10 @@ struct msim_gpu_trace {
     uint64_t dropped;       /* events that were lost; the file says so */
 };
 
-/* On success `*out` is owned by the caller; on failure it is NULL. */
+/* For the rest of the process, whose profiler may hand over events until it
+ * ends; on failure `*out` is NULL. */
 MSIM_MUST_CHECK
 enum msim_status msim_gpu_trace_new(struct msim_gpu_trace **out);
-
-/* Accepts NULL. */
-void msim_gpu_trace_free(struct msim_gpu_trace *t);
 
 /* Add an event whose name is `name`; event->name is not read. */
 MSIM_MUST_CHECK

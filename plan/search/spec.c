@@ -461,16 +461,3 @@ enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,
                              "this is not a JSON object, want a plan's spec");
     return f.status;
 }
-
-enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
-                                const char *data_dir, struct msim_error *err)
-{
-    enum msim_status status;
-    cJSON *json;
-
-    memset(spec, 0, sizeof(*spec));
-    MSIM_TRY(msim_json_read(&json, path, err));
-    status = msim_spec_of_json(spec, json, path, data_dir, err);
-    cJSON_Delete(json);
-    return status;
-}

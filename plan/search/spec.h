@@ -122,7 +122,7 @@ enum msim_spec_unit {
 const char *msim_spec_unit_text(enum msim_spec_unit u);
 
 struct msim_spec {
-    const char *file; /* the spec's own, as it was given to msim_spec_read() */
+    const char *file; /* the spec's own, as msim_spec_of_json() got it */
     char name[256];   /* of the model, or the trace */
     struct msim_described model;
     bool traced;
@@ -150,15 +150,12 @@ struct msim_spec {
 };
 
 /*
- * Read the spec at `path`; models by name from `data_dir`. EFORMAT names the
- * member by its path, what was found and what was wanted. ELIMIT where there
- * are more points than "most_points", with their number; that bound is itself
- * at most MSIM_SPEC_MOST_POINTS, or MSIM_SPEC_MOST_TRACED.
+ * Read the spec `json` of the file at `path`, both of which stay the caller's;
+ * models by name from `data_dir`. EFORMAT names the member by its path, what
+ * was found and what was wanted. ELIMIT where there are more points than
+ * "most_points", with their number; that bound is itself at most
+ * MSIM_SPEC_MOST_POINTS, or MSIM_SPEC_MOST_TRACED.
  */
-MSIM_MUST_CHECK
-enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
-                                const char *data_dir, struct msim_error *err);
-/* The same of a file that was read already; `json` stays the caller's. */
 MSIM_MUST_CHECK
 enum msim_status msim_spec_of_json(struct msim_spec *spec, const cJSON *json,
                                    const char *path, const char *data_dir,

@@ -18,18 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *msim_kernel_class_text(enum msim_kernel_class c)
-{
-    static const char *const TEXT[MSIM_CLASS_COUNT] = {
-        [MSIM_CLASS_LATENCY] = "latency",
-        [MSIM_CLASS_MEMORY] = "memory",
-        [MSIM_CLASS_TENSOR] = "tensor",
-        [MSIM_CLASS_LINK] = "link",
-    };
-
-    return (unsigned)c < MSIM_CLASS_COUNT ? TEXT[c] : "unknown";
-}
-
 /* By the name alone. */
 static enum msim_kernel_class class_of_name(const char *name)
 {

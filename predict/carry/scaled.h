@@ -39,7 +39,6 @@ enum msim_kernel_class {
                         name says that it joins nodes */
     MSIM_CLASS_COUNT
 };
-const char *msim_kernel_class_text(enum msim_kernel_class c);
 
 struct msim_kernel_facts {
     const char *name;

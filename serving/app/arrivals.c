@@ -380,13 +380,6 @@ double msim_arrival_source_think_ms(const struct msim_arrival_source *s,
     return msim_dist_draw(&s->app->arrivals.think_ms, &r);
 }
 
-double msim_arrival_source_rate(const struct msim_arrival_source *s)
-{
-    if (s->log.n)
-        return msim_request_log_rate(&s->log) / s->scale;
-    return s->clients ? NAN : s->rate;
-}
-
 uint32_t msim_arrival_source_count(const struct msim_arrival_source *s)
 {
     return s->log.n;

@@ -73,9 +73,6 @@ int64_t msim_arrival_source_clients(const struct msim_arrival_source *s);
 /* From the answer to the request of that index to its client's next one. */
 double msim_arrival_source_think_ms(const struct msim_arrival_source *s,
                                     uint64_t index);
-/* The mean rate without the profile; NAN of closed arrivals, and of a log whose
- * requests come at once. */
-double msim_arrival_source_rate(const struct msim_arrival_source *s);
 /* Requests of the log; 0: there is no last one. */
 uint32_t msim_arrival_source_count(const struct msim_arrival_source *s);
 

@@ -1,5 +1,5 @@
 /*
- * serving/draw/dist.c - draws and moments of distributions.
+ * serving/draw/dist.c - draws and means of distributions.
  *
  * `u` and `v` are, by kind: LOGNORMAL mu and sigma of the logarithm; GAMMA
  * shape and scale; BIMODAL the fast and the slow value; PARETO the least value
@@ -61,17 +61,17 @@ struct msim_dist msim_dist_bimodal(double mean, double slow, double share)
                               .mean = mean};
 }
 
-/* The mean of min(X, cap)^k where P(X > x) = x^-alpha from 1 on: 1 plus the
- * integral of k x^(k - 1 - alpha) from 1 to cap. */
-static double capped_moment(double alpha, double cap, int k)
+/* The mean of min(X, cap) where P(X > x) = x^-alpha from 1 on: 1 plus the
+ * integral of x^-alpha from 1 to cap. */
+static double capped_mean(double alpha, double cap)
 {
-    double power = k - alpha;
+    double power = 1 - alpha;
 
     if (power == 0)
-        return 1 + k * log(cap);
+        return 1 + log(cap);
     if (isinf(cap))
-        return power < 0 ? 1 - k / power : INFINITY;
-    return 1 + k * (pow(cap, power) - 1) / power;
+        return power < 0 ? 1 - 1 / power : INFINITY;
+    return 1 + (pow(cap, power) - 1) / power;
 }
 
 struct msim_dist msim_dist_pareto(double mean, double alpha, double cap)
@@ -80,24 +80,20 @@ struct msim_dist msim_dist_pareto(double mean, double alpha, double cap)
                               .a = mean,
                               .b = alpha,
                               .c = cap,
-                              .u = mean / capped_moment(alpha, cap, 1),
+                              .u = mean / capped_mean(alpha, cap),
                               .v = -1 / alpha,
                               .mean = mean};
 }
 
-/* The mean of x^k: between two points x is uniform, beyond them constant. */
-static double moment_of_quantiles(const struct msim_dist *d, int k)
+/* Between two points x is uniform, beyond them constant. */
+static double mean_of_quantiles(const struct msim_dist *d)
 {
     const double *p = d->p, *x = d->x;
     uint32_t last = d->n - 1;
-    double sum = p[0] * pow(x[0], k) + (1 - p[last]) * pow(x[last], k);
+    double sum = p[0] * x[0] + (1 - p[last]) * x[last];
 
-    for (uint32_t i = 0; i < last; i++) {
-        double a = x[i], b = x[i + 1];
-
-        sum += (p[i + 1] - p[i]) *
-               (k == 1 ? (a + b) / 2 : (a * a + a * b + b * b) / 3);
-    }
+    for (uint32_t i = 0; i < last; i++)
+        sum += (p[i + 1] - p[i]) * ((x[i] + x[i + 1]) / 2);
     return sum;
 }
 
@@ -107,16 +103,16 @@ struct msim_dist msim_dist_quantiles(const double *p, const double *x,
     struct msim_dist d = {
         .kind = MSIM_DIST_QUANTILES, .u = 1, .n = n, .p = p, .x = x};
 
-    d.mean = moment_of_quantiles(&d, 1);
+    d.mean = mean_of_quantiles(&d);
     return d;
 }
 
-static double moment_of_samples(const struct msim_dist *d, int k)
+static double mean_of_samples(const struct msim_dist *d)
 {
     double sum = 0;
 
     for (uint32_t i = 0; i < d->n; i++)
-        sum += k == 1 ? d->x[i] : d->x[i] * d->x[i];
+        sum += d->x[i];
     return sum / d->n;
 }
 
@@ -124,7 +120,7 @@ struct msim_dist msim_dist_samples(const double *x, uint32_t n)
 {
     struct msim_dist d = {.kind = MSIM_DIST_SAMPLES, .u = 1, .n = n, .x = x};
 
-    d.mean = moment_of_samples(&d, 1);
+    d.mean = mean_of_samples(&d);
     return d;
 }
 
@@ -172,38 +168,6 @@ double msim_dist_draw(const struct msim_dist *d, struct msim_random *r)
         return d->u * d->x[(uint32_t)(msim_random_unit(r) * d->n)];
     }
     return 0;
-}
-
-/* The mean of the squared value, over that of `u` or as it is. */
-static double second_moment(const struct msim_dist *d)
-{
-    switch (d->kind) {
-    case MSIM_DIST_BIMODAL:
-        return (1 - d->c) * d->u * d->u + d->c * d->v * d->v;
-    case MSIM_DIST_PARETO:
-        return d->u * d->u * capped_moment(d->b, d->c, 2);
-    case MSIM_DIST_QUANTILES:
-        return d->u * d->u * moment_of_quantiles(d, 2);
-    case MSIM_DIST_SAMPLES:
-        return d->u * d->u * moment_of_samples(d, 2);
-    default:
-        return d->mean * d->mean;
-    }
-}
-
-double msim_dist_cv2(const struct msim_dist *d)
-{
-    if (d->mean == 0)
-        return 0;
-    switch (d->kind) {
-    case MSIM_DIST_EXPONENTIAL:
-        return 1;
-    case MSIM_DIST_LOGNORMAL:
-    case MSIM_DIST_GAMMA:
-        return d->b * d->b;
-    default:
-        return fmax(second_moment(d) / (d->mean * d->mean) - 1, 0);
-    }
 }
 
 struct msim_dist msim_dist_scaled(const struct msim_dist *d, double factor)

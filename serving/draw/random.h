@@ -127,9 +127,6 @@ static inline double msim_dist_mean(const struct msim_dist *d)
     return d->mean;
 }
 
-/* Variance over the squared mean; 0 of NONE, infinite where it has none. */
-double msim_dist_cv2(const struct msim_dist *d);
-
 /* The same shape, all values times `factor`, above 0. SAMPLES and QUANTILES
  * keep their arrays: the factor is applied by the draw. */
 struct msim_dist msim_dist_scaled(const struct msim_dist *d, double factor);

@@ -100,26 +100,3 @@ msim_closed_loop_of(const struct msim_llm_rank *r, int64_t kv_tokens,
     return (struct msim_closed_loop){input_tokens, output_tokens, seqs,
                                      fmax(clients - seqs, 0)};
 }
-
-static double sum_us(struct msim_llm *m, const struct msim_loop_sum *sum)
-{
-    double us = msim_llm_host_us(m, sum->steps, sum->seqs);
-
-    for (uint32_t i = 0; i < sum->n; i++)
-        us += sum->of[i].times *
-              msim_llm_part_us(m, sum->of[i].part, sum->of[i].a, sum->of[i].b);
-    return us;
-}
-
-void msim_closed_loop_solve(struct msim_llm *m,
-                            const struct msim_closed_loop *loop,
-                            struct msim_closed_loop_answer *out)
-{
-    const struct msim_llm_rank *r = msim_llm_rank_of(m);
-    struct msim_loop_sum prefill, decode;
-
-    msim_loop_prefill(&prefill, r, loop);
-    msim_loop_decode(&decode, r, loop);
-    msim_loop_figures(out, msim_llm_law_of(m), r->s.engine, loop,
-                      (double)r->s.dp, sum_us(m, &prefill), sum_us(m, &decode));
-}

@@ -7,17 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct msim_llm {
-    struct msim_llm_rank rank;
-    struct msim_llm_law law;
-    struct msim_llm_memory memory;
-    struct msim_llm_table table;
-    double chunk_start_us; /* of attention of a chunk, whatever its size */
-    double half[MSIM_LLM_FIGURES];
-    double prompt_factor, decode_factor;
-    bool uses_rows;
-};
-
 /* ---- a step -------------------------------------------------------------- */
 
 /* Chunks of several prompts are one kernel a layer, so that what each takes to
@@ -76,7 +65,7 @@ static double rank_us(struct msim_llm *m, const struct msim_llm_step *of,
     return us;
 }
 
-double msim_llm_host_us(const struct msim_llm *m, double steps, double seqs)
+static double host_us(const struct msim_llm *m, double steps, double seqs)
 {
     return msim_llm_law_host_us(&m->law, &m->rank, steps, seqs);
 }
@@ -87,7 +76,7 @@ static double law_us(struct msim_llm *m, const struct msim_llm_step *step)
 
     if (c.tokens <= 0)
         return 0;
-    return msim_llm_host_us(m, 1, c.seqs) +
+    return host_us(m, 1, c.seqs) +
            msim_llm_table_us(&m->table, MSIM_LLM_PART_EXPERTS, c.tokens, 0) +
            rank_us(m, step->rank ? step->rank : step, !step->rank);
 }
@@ -205,20 +194,4 @@ double msim_llm_half(const struct msim_llm *m, enum msim_llm_figure f)
 bool msim_llm_uses_rows(const struct msim_llm *m)
 {
     return m->uses_rows;
-}
-
-const struct msim_llm_rank *msim_llm_rank_of(const struct msim_llm *m)
-{
-    return &m->rank;
-}
-
-const struct msim_llm_law *msim_llm_law_of(const struct msim_llm *m)
-{
-    return &m->law;
-}
-
-double msim_llm_part_us(struct msim_llm *m, enum msim_llm_part part, double a,
-                        double b)
-{
-    return msim_llm_table_us(&m->table, part, a, b);
 }

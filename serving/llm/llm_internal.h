@@ -7,19 +7,6 @@
 #include "serving/llm/llm.h"
 #include "serving/llm/llm_law.h"
 
-/* ---- llm parts ----------------------------------------------------------- */
-/* What a served model is made of, for readings of its own room. */
-
-struct msim_llm; /* serving/llm/llm.h */
-
-const struct msim_llm_rank *msim_llm_rank_of(const struct msim_llm *m);
-const struct msim_llm_law *msim_llm_law_of(const struct msim_llm *m);
-/* The law's time of a part of a step, from the table, us. */
-double msim_llm_part_us(struct msim_llm *m, enum msim_llm_part part, double a,
-                        double b);
-/* What the host takes of so many steps with so many sequences in all, us. */
-double msim_llm_host_us(const struct msim_llm *m, double steps, double seqs);
-
 /* ---- step table ---------------------------------------------------------- */
 /*
  * Times of the parts of a step, tabulated as they are asked for.
@@ -91,5 +78,18 @@ void msim_llm_add_collective(struct msim_llm_maker *k, enum msim_llm_kind kind,
                              int64_t ranks);
 struct msim_work *msim_llm_add(struct msim_llm_maker *k,
                                enum msim_llm_kind kind);
+
+/* ---- a served model ------------------------------------------------------ */
+
+struct msim_llm {
+    struct msim_llm_rank rank;
+    struct msim_llm_law law;
+    struct msim_llm_memory memory;
+    struct msim_llm_table table;
+    double chunk_start_us; /* of attention of a chunk, whatever its size */
+    double half[MSIM_LLM_FIGURES];
+    double prompt_factor, decode_factor;
+    bool uses_rows;
+};
 
 #endif

@@ -290,11 +290,6 @@ struct msim_closed_loop_answer {
     double tpot_ms, ttft_ms, prefill_ms, decode_ms;
 };
 
-/* What is not positive counts as 1. */
-void msim_closed_loop_solve(struct msim_llm *m,
-                            const struct msim_closed_loop *loop,
-                            struct msim_closed_loop_answer *out);
-
 /* ---- for fits ------------------------------------------------------------ */
 
 /* A sum of parts of steps, for P and for D. */
@@ -316,7 +311,8 @@ void msim_loop_prefill(struct msim_loop_sum *sum, const struct msim_llm_rank *r,
 void msim_loop_decode(struct msim_loop_sum *sum, const struct msim_llm_rank *r,
                       const struct msim_closed_loop *loop);
 
-/* The figures from both, us: those of `law` and `e`. */
+/* The figures from both, us, which count as 1 below that: those of `law` and
+ * `e`. */
 void msim_loop_figures(struct msim_closed_loop_answer *out,
                        const struct msim_llm_law *law, enum msim_llm_engine e,
                        const struct msim_closed_loop *loop, double dp,

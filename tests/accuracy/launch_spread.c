@@ -25,6 +25,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const KINDS[MSIM_KERNEL_KINDS] = {
+    [MSIM_KERNEL_OTHER] = "other",
+    [MSIM_KERNEL_MATRIX] = "product",
+    [MSIM_KERNEL_GEMV] = "matrix by vector",
+    [MSIM_KERNEL_CONV] = "convolution",
+    [MSIM_KERNEL_ATTENTION] = "attention",
+    [MSIM_KERNEL_DECODE] = "attention of one query",
+    [MSIM_KERNEL_SPLIT_K] = "sum of partial products",
+    [MSIM_KERNEL_ELEMENTWISE] = "elementwise",
+    [MSIM_KERNEL_FOREACH] = "list of tensors",
+    [MSIM_KERNEL_COPY] = "copy",
+    [MSIM_KERNEL_REDUCTION] = "reduction",
+    [MSIM_KERNEL_SOFTMAX] = "softmax",
+    [MSIM_KERNEL_NORM] = "norm of rows",
+    [MSIM_KERNEL_BATCH_NORM] = "norm of channels",
+    [MSIM_KERNEL_POOL] = "pool",
+    [MSIM_KERNEL_INDEX] = "gather",
+    [MSIM_KERNEL_EMBEDDING] = "embedding bag",
+    [MSIM_KERNEL_SORT] = "sort",
+    [MSIM_KERNEL_COLLECTIVE] = "collective",
+};
+
 struct both {
     const struct msim_platform *platform;
     const struct msim_trace *t;
@@ -129,12 +151,11 @@ static void compare(struct both *b, uint32_t op)
     shapes = by_shapes(b, op, n, &convolves);
     launches = by_launches(b, op, &longest, &spread);
     if (shapes > 0 && launches > 0 && comparable(b, longest, convolves))
-        printf(
-            "%s\t%s\t%.4f\t%.4f\t%s\t%.60s\n",
-            msim_kernel_kind_text(msim_infer_name(&b->launches, longest)->kind),
-            how(&b->launches, longest), log(launches / shapes), spread,
-            msim_trace_text(b->t, b->t->ops[op].name),
-            msim_trace_text(b->t, b->t->gpu[longest].name));
+        printf("%s\t%s\t%.4f\t%.4f\t%s\t%.60s\n",
+               KINDS[msim_infer_name(&b->launches, longest)->kind],
+               how(&b->launches, longest), log(launches / shapes), spread,
+               msim_trace_text(b->t, b->t->ops[op].name),
+               msim_trace_text(b->t, b->t->gpu[longest].name));
 }
 
 static enum msim_status compare_rank(struct both *b)

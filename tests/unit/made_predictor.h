@@ -8,6 +8,7 @@
 #include "core/base/files.h"
 #include "plan/search/plan.h"
 #include "tests/check.h"
+#include "tests/unit/read_spec.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static inline void read_spec(struct msim_spec *spec, const char *text)
     REQUIRE(f);
     fputs(text, f);
     fclose(f);
-    CHECK(msim_spec_read(spec, path, data_dir, &err) == MSIM_OK);
+    CHECK(read_spec_at(spec, path, data_dir, &err) == MSIM_OK);
     CHECK(unlink(path) == 0);
     msim_files_read_release(); /* it is gone, and parts are of what is there */
     spec->file = "spec.json";

@@ -13,35 +13,28 @@
 /* ---- kernel kind --------------------------------------------------------- */
 /* The kind of work of a kernel, from its name. */
 
-/* X(name, the word in explanations) */
-#define MSIM_KERNEL_KIND_MAP(X)                                                \
-    X(OTHER, "other")                                                          \
-    X(MATRIX, "product")                                                       \
-    X(GEMV, "matrix by vector")                                                \
-    X(CONV, "convolution")                                                     \
-    X(ATTENTION, "attention")                                                  \
-    X(DECODE, "attention of one query")                                        \
-    X(SPLIT_K, "sum of partial products")                                      \
-    X(ELEMENTWISE, "elementwise")                                              \
-    X(FOREACH, "list of tensors")                                              \
-    X(COPY, "copy")                                                            \
-    X(REDUCTION, "reduction")                                                  \
-    X(SOFTMAX, "softmax")                                                      \
-    X(NORM, "norm of rows")                                                    \
-    X(BATCH_NORM, "norm of channels")                                          \
-    X(POOL, "pool")                                                            \
-    X(INDEX, "gather")                                                         \
-    X(EMBEDDING, "embedding bag")                                              \
-    X(SORT, "sort")                                                            \
-    X(COLLECTIVE, "collective")
-
 enum msim_kernel_kind {
-#define X(name, text) MSIM_KERNEL_##name,
-    MSIM_KERNEL_KIND_MAP(X)
-#undef X
-        MSIM_KERNEL_KINDS
+    MSIM_KERNEL_OTHER,
+    MSIM_KERNEL_MATRIX,
+    MSIM_KERNEL_GEMV, /* matrix by vector */
+    MSIM_KERNEL_CONV,
+    MSIM_KERNEL_ATTENTION,
+    MSIM_KERNEL_DECODE,  /* attention of one query */
+    MSIM_KERNEL_SPLIT_K, /* sum of partial products */
+    MSIM_KERNEL_ELEMENTWISE,
+    MSIM_KERNEL_FOREACH, /* a list of tensors */
+    MSIM_KERNEL_COPY,
+    MSIM_KERNEL_REDUCTION,
+    MSIM_KERNEL_SOFTMAX,
+    MSIM_KERNEL_NORM,       /* of rows */
+    MSIM_KERNEL_BATCH_NORM, /* of channels */
+    MSIM_KERNEL_POOL,
+    MSIM_KERNEL_INDEX,
+    MSIM_KERNEL_EMBEDDING,
+    MSIM_KERNEL_SORT,
+    MSIM_KERNEL_COLLECTIVE,
+    MSIM_KERNEL_KINDS
 };
-const char *msim_kernel_kind_text(enum msim_kernel_kind k);
 
 /* The kind of work; `name` without the types of its parameters. */
 enum msim_kernel_kind msim_kernel_kind_read(const char *name);

@@ -6,17 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-const char *msim_kernel_kind_text(enum msim_kernel_kind k)
-{
-    static const char *const TEXT[] = {
-#define X(name, text) text,
-        MSIM_KERNEL_KIND_MAP(X)
-#undef X
-    };
-
-    return TEXT[k];
-}
-
 /* Does the name hold one of the words, in any case? NULL ends them. */
 static bool has_any(const char *name, const char *const *words)
 {

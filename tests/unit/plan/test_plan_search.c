@@ -4,6 +4,7 @@
 #include "plan/memory/job_memory.h"
 #include "plan/search/plan.h"
 #include "tests/check.h"
+#include "tests/unit/read_spec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static enum msim_status read_text(struct msim_spec *spec, const char *text)
 
     err = (struct msim_error){0};
     if (fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text))
-        status = msim_spec_read(spec, path, MSIM_DATA, &err);
+        status = read_spec_at(spec, path, MSIM_DATA, &err);
     if (fd >= 0)
         close(fd);
     unlink(path);

@@ -43,8 +43,7 @@ static enum msim_kernel_class class_of(const char *name)
 
 static void check_class(const char *name, enum msim_kernel_class want)
 {
-    if (!CHECK_STR(msim_kernel_class_text(class_of(name)),
-                   msim_kernel_class_text(want)))
+    if (!CHECK_INT(class_of(name), want))
         fprintf(stderr, "  of '%s'\n", name);
 }
 

@@ -1,12 +1,8 @@
 /* serving/llm/closed_loop.c: the sums of a loop's prefill and decoding, term by
  * term, and its figures, worked by hand. */
 
-#include "models/platform/platform.h"
-#include "plan/describe/describe.h"
 #include "serving/llm/llm_internal.h"
 #include "tests/check.h"
-
-static struct msim_error err;
 
 static struct msim_llm_rank rank_of(enum msim_llm_engine e, int64_t dp)
 {
@@ -195,56 +191,6 @@ static void test_closed_loop__sequences(void)
     CHECK_REL(l.seqs, 9, 0);
 }
 
-static double sum_of(struct msim_llm *m, const struct msim_loop_sum *sum)
-{
-    double us = msim_llm_host_us(m, sum->steps, sum->seqs);
-
-    for (uint32_t i = 0; i < sum->n; i++)
-        us += sum->of[i].times *
-              msim_llm_part_us(m, sum->of[i].part, sum->of[i].a, sum->of[i].b);
-    return us;
-}
-
-/* A model's answer is that of the two sums, with its law. */
-static void test_closed_loop__of_a_model(void)
-{
-    static struct msim_described model;
-    struct msim_platform *on = NULL;
-    struct msim_llm_law law;
-    struct msim_llm_setup setup = {.model = &model,
-                                   .law = &law,
-                                   .engine = MSIM_LLM_SGLANG,
-                                   .tp = 2,
-                                   .dp = 2,
-                                   .max_num_batched_tokens = 1000};
-    struct msim_closed_loop loop = {2500, 100, 12, 4};
-    struct msim_closed_loop_answer got;
-    struct msim_loop_sum prefill, decode;
-    struct msim_llm *m;
-
-    CHECK(msim_llm_law_load(&law, MSIM_DATA, &err) == MSIM_OK);
-    CHECK(msim_described_find(&model, "llama3-8b", MSIM_DATA, NULL, &err) ==
-          MSIM_OK);
-    REQUIRE(msim_platform_load(&on, MSIM_DATA, "h100", &err) == MSIM_OK);
-    setup.platform = on;
-    if (CHECK(msim_llm_new(&m, &setup, &err) == MSIM_OK)) {
-        const struct msim_llm_rank *r = msim_llm_rank_of(m);
-        struct msim_closed_loop_answer want;
-
-        msim_closed_loop_solve(m, &loop, &got);
-        msim_loop_prefill(&prefill, r, &loop);
-        msim_loop_decode(&decode, r, &loop);
-        msim_loop_figures(&want, &law, MSIM_LLM_SGLANG, &loop, 2,
-                          sum_of(m, &prefill), sum_of(m, &decode));
-        CHECK_REL(got.tpot_ms, want.tpot_ms, 1e-12);
-        CHECK_REL(got.ttft_ms, want.ttft_ms, 1e-12);
-        CHECK_REL(got.prefill_ms, want.prefill_ms, 1e-12);
-        CHECK_REL(got.decode_ms, want.decode_ms, 1e-12);
-        msim_llm_free(m);
-    }
-    msim_platform_free(on);
-}
-
 int main(void)
 {
     RUN(test_closed_loop__prefill_beside_decoding);
@@ -254,6 +200,5 @@ int main(void)
     RUN(test_closed_loop__figures_of_a_busy_replica);
     RUN(test_closed_loop__figures_of_nothing);
     RUN(test_closed_loop__sequences);
-    RUN(test_closed_loop__of_a_model);
     return check_summary();
 }

@@ -199,7 +199,7 @@ static void test_llm_price__parts(void)
     struct msim_estimate_cache cache = {0};
 
     REQUIRE(m != NULL);
-    r = msim_llm_rank_of(m);
+    r = &m->rank;
     for (int part = 0; part < MSIM_LLM_PARTS; part++) {
         struct msim_llm_pieces got, want = {{{0}}};
 
@@ -228,10 +228,15 @@ static void test_llm_price__parts(void)
     msim_llm_free(m);
 }
 
+static double host_us(const struct msim_llm *m, double steps, double seqs)
+{
+    return msim_llm_law_host_us(&m->law, &m->rank, steps, seqs);
+}
+
 static double part_us(struct msim_llm *m, enum msim_llm_part part, double a,
                       double b)
 {
-    return msim_llm_part_us(m, part, a, b);
+    return msim_llm_table_us(&m->table, part, a, b);
 }
 
 /* Three sequences decode, and two chunks, of which one ends its prompt: host,
@@ -252,16 +257,14 @@ static void test_llm__sums_a_step(void)
     chunks = part_us(m, MSIM_LLM_PART_CHUNK, 100, 0) +
              part_us(m, MSIM_LLM_PART_CHUNK, 50, 200) - begin;
     CHECK_REL(times.step_us(times.ctx, &step),
-              msim_llm_host_us(m, 1, 5) +
-                  part_us(m, MSIM_LLM_PART_EXPERTS, 153, 0) +
+              host_us(m, 1, 5) + part_us(m, MSIM_LLM_PART_EXPERTS, 153, 0) +
                   part_us(m, MSIM_LLM_PART_TOKENS, 153, 0) +
                   part_us(m, MSIM_LLM_PART_HEAD, 4, 0) +
                   part_us(m, MSIM_LLM_PART_DECODE, 3, 300) + chunks,
               1e-12);
     step = (struct msim_llm_step){.decode_seqs = 2, .decode_context = 10};
     CHECK_REL(times.step_us(times.ctx, &step),
-              msim_llm_host_us(m, 1, 2) +
-                  part_us(m, MSIM_LLM_PART_EXPERTS, 2, 0) +
+              host_us(m, 1, 2) + part_us(m, MSIM_LLM_PART_EXPERTS, 2, 0) +
                   part_us(m, MSIM_LLM_PART_TOKENS, 2, 0) +
                   part_us(m, MSIM_LLM_PART_HEAD, 2, 0) +
                   part_us(m, MSIM_LLM_PART_DECODE, 2, 5),
@@ -288,8 +291,7 @@ static void test_llm__sums_a_step_of_ranks(void)
     times = msim_llm_times_of(m);
     begin = part_us(m, MSIM_LLM_PART_CHUNK, 1, 0);
     one_us = part_us(m, MSIM_LLM_PART_CHUNK, 100, 0);
-    shared =
-        msim_llm_host_us(m, 1, 6) + part_us(m, MSIM_LLM_PART_EXPERTS, 204, 0);
+    shared = host_us(m, 1, 6) + part_us(m, MSIM_LLM_PART_EXPERTS, 204, 0);
     CHECK_REL(times.step_us(times.ctx, &step),
               shared + part_us(m, MSIM_LLM_PART_TOKENS, 204, 0) +
                   part_us(m, MSIM_LLM_PART_HEAD, 6, 0) +
@@ -298,8 +300,7 @@ static void test_llm__sums_a_step_of_ranks(void)
               1e-12);
     step.n_chunks = 1; /* one of them has it */
     CHECK_REL(times.step_us(times.ctx, &step),
-              msim_llm_host_us(m, 1, 5) +
-                  part_us(m, MSIM_LLM_PART_EXPERTS, 104, 0) +
+              host_us(m, 1, 5) + part_us(m, MSIM_LLM_PART_EXPERTS, 104, 0) +
                   part_us(m, MSIM_LLM_PART_TOKENS, 104, 0) +
                   part_us(m, MSIM_LLM_PART_HEAD, 5, 0) +
                   part_us(m, MSIM_LLM_PART_DECODE, 4, 100) + one_us,
@@ -337,10 +338,10 @@ static void test_llm__says_what_it_is(void)
     CHECK_INT(times.kv_window, memory->kv_window);
     CHECK(memory->kv_tokens > 0);
     for (int f = 0; f < MSIM_LLM_FIGURES; f++)
-        CHECK_REL(msim_llm_half(m, (enum msim_llm_figure)f),
-                  msim_llm_law_half(&law, msim_llm_rank_of(m),
-                                    (enum msim_llm_figure)f, &uses),
-                  0);
+        CHECK_REL(
+            msim_llm_half(m, (enum msim_llm_figure)f),
+            msim_llm_law_half(&law, &m->rank, (enum msim_llm_figure)f, &uses),
+            0);
     CHECK_INT(msim_llm_uses_rows(m), uses);
     msim_llm_free(m);
 }
@@ -362,7 +363,7 @@ static void test_llm__refuses(void)
     CHECK(strstr(err.text, "does not fit") != NULL);
     setup.gpu_memory_utilization = 0; /* of nothing fitted */
     CHECK_INT(msim_llm_new(&m, &setup, &err), MSIM_OK);
-    CHECK_REL(msim_llm_law_of(m)->host_us[MSIM_LLM_VLLM], 400, 0);
+    CHECK_REL(m->law.host_us[MSIM_LLM_VLLM], 400, 0);
     CHECK(!msim_llm_uses_rows(m));
     msim_llm_free(m);
 }

@@ -97,8 +97,7 @@ static void hold(const struct named *rows, size_t n, bool inside)
     for (size_t i = 0; i < n; i++)
         for (const char *const *w = rows[i].names; *w; w++) {
             snprintf(name, sizeof(name), inside ? "x1%s2y" : "%s", *w);
-            if (!CHECK_STR(msim_kernel_kind_text(msim_kernel_kind_read(name)),
-                           msim_kernel_kind_text(rows[i].kind)))
+            if (!CHECK_INT(msim_kernel_kind_read(name), rows[i].kind))
                 fprintf(stderr, "%s\n", name);
         }
 }

@@ -15,8 +15,7 @@ static struct msim_kernel_name read(const char *name)
 
 static void check_kind(const char *name, enum msim_kernel_kind want)
 {
-    if (!CHECK_STR(msim_kernel_kind_text(read(name).kind),
-                   msim_kernel_kind_text(want)))
+    if (!CHECK_INT(read(name).kind, want))
         fprintf(stderr, "  of '%s'\n", name);
 }
 
