@@ -1,6 +1,6 @@
 /*
- * core/record/record.h - columns of records, declared once: lines of CSV and
- * tables of text follow from them.
+ * core/record/record.h - columns of records, declared once: lines of CSV,
+ * members of JSON and tables of text follow from them.
  *
  *     struct row { const char *name; uint32_t calls; double us; };
  *     static const struct msim_column COLUMNS[] = {
@@ -10,13 +10,17 @@
  *                     .unit = 1e-3, .decimals = 3)};
  *
  * In CSV a number has the column's own unit, and is empty where it is not
- * finite; in text it is times `unit`, and "-" then. A column without a key has
- * no place in CSV, one without a heading none in text.
+ * finite, null in JSON; in text it is times `unit`, and "-" then. A column
+ * without a key has no place in CSV and JSON, one without a heading none in
+ * text.
  *
- * Thread-safe; nothing is allocated.
+ * Thread-safe; nothing is allocated, but for the time that a MSIM_COLUMN_JSON
+ * is written.
  */
 #ifndef MSIM_CORE_RECORD_RECORD_H
 #define MSIM_CORE_RECORD_RECORD_H
+#include "core/base/json.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,8 +28,11 @@
 enum msim_column_type {
     MSIM_COLUMN_REAL,  /* double */
     MSIM_COLUMN_COUNT, /* int64_t; MSIM_COLUMN_NO_COUNT: empty */
-    MSIM_COLUMN_TEXT,  /* const char *; NULL: empty */
-    MSIM_COLUMN_CELL   /* char[], which ends with a zero */
+    MSIM_COLUMN_TEXT,  /* const char *; NULL: empty, null in JSON */
+    MSIM_COLUMN_CELL,  /* char[], which ends with a zero */
+    MSIM_COLUMN_FLAG,  /* bool: "yes", "no" */
+    MSIM_COLUMN_JSON   /* const cJSON *, on one line but for a text; NULL: empty
+                        */
 };
 
 #define MSIM_COLUMN_NO_COUNT INT64_MIN
@@ -43,6 +50,7 @@ struct msim_column {
     int decimals;
     char style; /* 0: decimals; '+': with a sign; 'g': significant digits */
     const char *after; /* the number, inside the width: "%"; or NULL */
+    const char *none;  /* in text, where it is empty; NULL: see above */
     int digits;        /* significant, in CSV; 0: all that a double has */
 };
 
@@ -59,6 +67,10 @@ void msim_record_csv(FILE *out, const struct msim_column *c, size_t n,
 
 /* Likewise fields that are texts already. */
 void msim_record_csv_fields(FILE *out, const char *const *fields, uint32_t n);
+
+/* Members of the object that is open. */
+void msim_record_json(struct msim_json *j, const struct msim_column *c,
+                      size_t n, const void *record);
 
 /* Headings, one or two lines, and a line of a table. */
 void msim_record_text_head(FILE *out, const struct msim_column *c, size_t n);

@@ -4,13 +4,12 @@
  */
 #include "serving/apps/app_sweep.h"
 
-#include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const struct msim_suite_app *app_of(const struct msim_app_sweep_runs *r,
                                            const struct msim_app_sweep_point *p)
@@ -18,41 +17,91 @@ static const struct msim_suite_app *app_of(const struct msim_app_sweep_runs *r,
     return &r->suite->apps[p->app];
 }
 
-/* Are the application's promises kept? NULL: it makes none, or did not run. */
-static const char *kept(const struct msim_app_sweep_point *p)
-{
-    return isnan(p->worst) ? NULL : p->worst <= 1 ? "yes" : "no";
-}
+/* ---- columns ------------------------------------------------------------- */
 
-/* The item as a text, the caller's; NULL: as the application has it (or out of
- * memory, which leaves a cell empty). */
-static char *item_text(const struct msim_app_sweep_runs *r,
-                       const struct msim_app_sweep_point *p,
-                       enum msim_app_sweep_axis axis)
-{
-    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
+struct row {
+    const char *app, *reason, *kept, *promise;
+    const cJSON *item[MSIM_APP_SWEEP_AXES];
+    double rate; /* that was asked, else what arrived */
+    char p99[MSIM_CELL + 1];
+    struct msim_app_sweep_point point;
+};
 
-    return item ? cJSON_PrintUnformatted(item) : NULL;
+#define LAST 2 /* columns behind a point's stages in JSON */
+
+static const struct msim_column COLUMNS[] = {
+    MSIM_COLUMN(struct row, app, "app", .heading = "application",
+                .type = MSIM_COLUMN_TEXT, .width = -16),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_SCHEDULER], "scheduler",
+                .type = MSIM_COLUMN_JSON),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_PLATFORM], "platform",
+                .type = MSIM_COLUMN_JSON),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_RATE], "rate",
+                .type = MSIM_COLUMN_JSON),
+    MSIM_COLUMN(struct row, rate, NULL, .heading = "rate", .gap = 2, .width = 8,
+                .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_PLATFORM], NULL,
+                .heading = "platform", .type = MSIM_COLUMN_JSON, .gap = 2,
+                .width = -14, .none = "as stated"),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_REPLICAS], "replicas",
+                .heading = "replicas", .type = MSIM_COLUMN_JSON, .gap = 2,
+                .width = 9, .none = "as stated"),
+    MSIM_COLUMN(struct row, point.feasible, "feasible",
+                .type = MSIM_COLUMN_FLAG),
+    MSIM_COLUMN(struct row, reason, "reason", .type = MSIM_COLUMN_TEXT),
+    MSIM_COLUMN(struct row, point.rate, "arrived_rps"),
+    MSIM_COLUMN(struct row, point.p50_ms, "p50_ms"),
+    MSIM_COLUMN(struct row, point.p99_ms, "p99_ms"),
+    MSIM_COLUMN(struct row, point.gpus, NULL, .heading = "GPUs", .gap = 2,
+                .width = 5, .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct row, p99, NULL, .heading = "p99",
+                .type = MSIM_COLUMN_CELL, .gap = 2, .width = 12),
+    MSIM_COLUMN(struct row, promise, NULL, .heading = "promise",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -7),
+    MSIM_COLUMN(struct row, point.goodput_rps, "goodput_rps",
+                .heading = "goodput/s", .gap = 2, .width = 10, .style = 'g',
+                .decimals = 4),
+    MSIM_COLUMN(struct row, point.violations, "violations"),
+    MSIM_COLUMN(struct row, kept, "kept", .type = MSIM_COLUMN_TEXT),
+    MSIM_COLUMN(struct row, point.cost_per_1000, "cost_per_1000",
+                .heading = "cost/1000", .gap = 2, .width = 10, .style = 'g',
+                .decimals = 4),
+    MSIM_COLUMN(struct row, point.energy_wh_per_1000, "energy_wh_per_1000",
+                .heading = "Wh/1000", .gap = 2, .width = 10, .style = 'g',
+                .decimals = 4),
+    MSIM_COLUMN(struct row, point.gpus, "gpus"),
+    MSIM_COLUMN(struct row, item[MSIM_APP_SWEEP_SCHEDULER], NULL,
+                .heading = "scheduler", .type = MSIM_COLUMN_JSON, .gap = 2,
+                .none = "as stated"),
+    MSIM_COLUMN(struct row, point.pareto, "pareto", .type = MSIM_COLUMN_FLAG),
+    MSIM_COLUMN(struct row, point.cheapest, "cheapest",
+                .type = MSIM_COLUMN_FLAG)};
+
+#define COUNT (sizeof(COLUMNS) / sizeof(*COLUMNS))
+
+static struct row row_of(const struct msim_app_sweep_runs *r,
+                         const struct msim_app_sweep_point *p)
+{
+    struct row row = {.app = app_of(r, p)->name,
+                      .reason = *p->reason ? p->reason : NULL,
+                      .point = *p};
+    const cJSON *rate;
+
+    for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
+        row.item[a] = msim_app_sweep_item(r->sweep, p->index,
+                                          (enum msim_app_sweep_axis)a, NULL);
+    rate = row.item[MSIM_APP_SWEEP_RATE];
+    row.rate = rate ? rate->valuedouble : p->rate;
+    if (!isnan(p->worst))
+        row.kept = p->worst <= 1 ? "yes" : "no";
+    row.promise = !row.kept ? "none" : p->worst <= 1 ? "kept" : "broken";
+    msim_format_time(row.p99, p->p99_ms * 1e3);
+    if (!p->ran)
+        row.point.gpus = (double)NAN;
+    return row;
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
-
-static void put_item(struct msim_json *j, const char *key,
-                     const struct msim_app_sweep_runs *r,
-                     const struct msim_app_sweep_point *p,
-                     enum msim_app_sweep_axis axis)
-{
-    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
-    char *text;
-
-    if (!item || cJSON_IsString(item)) {
-        msim_json_text(j, key, item ? item->valuestring : NULL);
-        return;
-    }
-    text = item_text(r, p, axis);
-    msim_json_value(j, key, text);
-    free(text);
-}
 
 static void put_stages(struct msim_json *j,
                        const struct msim_app_sweep_point *p)
@@ -70,26 +119,12 @@ static void put_stages(struct msim_json *j,
 static void put_point(struct msim_json *j, const struct msim_app_sweep_runs *r,
                       const struct msim_app_sweep_point *p)
 {
+    struct row row = row_of(r, p);
+
     msim_json_open(j, NULL, '{', false);
-    msim_json_text(j, "app", app_of(r, p)->name);
-    put_item(j, "scheduler", r, p, MSIM_APP_SWEEP_SCHEDULER);
-    put_item(j, "platform", r, p, MSIM_APP_SWEEP_PLATFORM);
-    put_item(j, "rate", r, p, MSIM_APP_SWEEP_RATE);
-    put_item(j, "replicas", r, p, MSIM_APP_SWEEP_REPLICAS);
-    msim_json_bool(j, "feasible", p->feasible);
-    msim_json_text(j, "reason", *p->reason ? p->reason : NULL);
-    msim_json_number(j, "arrived_rps", p->rate);
-    msim_json_number(j, "p50_ms", p->p50_ms);
-    msim_json_number(j, "p99_ms", p->p99_ms);
-    msim_json_number(j, "goodput_rps", p->goodput_rps);
-    msim_json_number(j, "violations", p->violations);
-    msim_json_text(j, "kept", kept(p));
-    msim_json_number(j, "cost_per_1000", p->cost_per_1000);
-    msim_json_number(j, "energy_wh_per_1000", p->energy_wh_per_1000);
-    msim_json_number(j, "gpus", p->ran ? p->gpus : (double)NAN);
+    msim_record_json(j, COLUMNS, COUNT - LAST, &row);
     put_stages(j, p);
-    msim_json_bool(j, "pareto", p->pareto);
-    msim_json_bool(j, "cheapest", p->cheapest);
+    msim_record_json(j, COLUMNS + COUNT - LAST, LAST, &row);
     msim_json_close(j);
 }
 
@@ -164,89 +199,19 @@ enum msim_status msim_app_sweep_json(const struct msim_app_sweep_runs *r,
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static void add_item(FILE *out, const struct msim_app_sweep_runs *r,
-                     const struct msim_app_sweep_point *p,
-                     enum msim_app_sweep_axis axis)
-{
-    const cJSON *item = msim_app_sweep_item(r->sweep, p->index, axis, NULL);
-    char *text = cJSON_IsString(item) ? NULL : item_text(r, p, axis);
-
-    msim_csv_add(out, cJSON_IsString(item) ? item->valuestring
-                      : text               ? text
-                                           : "");
-    free(text);
-}
-
 void msim_app_sweep_csv(const struct msim_app_sweep_runs *r, FILE *out)
 {
-    fputs(MSIM_APP_SWEEP_CSV_MARK
-          ",reason,arrived_rps,p50_ms,p99_ms,goodput_rps,violations,kept,"
-          "cost_per_1000,energy_wh_per_1000,gpus,pareto,cheapest\n",
-          out);
+    msim_record_csv_head(out, COLUMNS, COUNT);
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct msim_app_sweep_point *p = &r->points[i];
+        struct row row = row_of(r, &r->points[i]);
 
-        msim_csv_write(out, app_of(r, p)->name);
-        for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
-            add_item(out, r, p, a);
-        msim_csv_add(out, p->feasible ? "yes" : "no");
-        msim_csv_add(out, p->reason);
-        msim_csv_add_number(out, p->rate);
-        msim_csv_add_number(out, p->p50_ms);
-        msim_csv_add_number(out, p->p99_ms);
-        msim_csv_add_number(out, p->goodput_rps);
-        msim_csv_add_number(out, p->violations);
-        msim_csv_add(out, kept(p) ? kept(p) : "");
-        msim_csv_add_number(out, p->cost_per_1000);
-        msim_csv_add_number(out, p->energy_wh_per_1000);
-        msim_csv_add_number(out, p->ran ? p->gpus : (double)NAN);
-        msim_csv_add(out, p->pareto ? "yes" : "no");
-        msim_csv_add(out, p->cheapest ? "yes" : "no");
-        fputs("\n", out);
+        putc('\n', out);
+        msim_record_csv(out, COLUMNS, COUNT, &row);
     }
+    putc('\n', out);
 }
 
 /* ---- text ---------------------------------------------------------------- */
-
-static void put_number(FILE *out, double x)
-{
-    if (isnan(x))
-        fputs("           -", out);
-    else
-        msim_print(out, "  %10.4g", x);
-}
-
-static void put_line(const struct msim_app_sweep_runs *r,
-                     const struct msim_app_sweep_point *p, FILE *out)
-{
-    const cJSON *platform =
-        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_PLATFORM, NULL);
-    const cJSON *replicas =
-        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_REPLICAS, NULL);
-    const cJSON *rate =
-        msim_app_sweep_item(r->sweep, p->index, MSIM_APP_SWEEP_RATE, NULL);
-    char *scheduler = item_text(r, p, MSIM_APP_SWEEP_SCHEDULER);
-    char cell[MSIM_CELL + 1];
-
-    msim_print(out, "%-16s  %8.4g  %-14s", app_of(r, p)->name,
-               rate ? rate->valuedouble : p->rate,
-               platform ? platform->valuestring : "as stated");
-    if (replicas)
-        msim_print(out, "  %8d", replicas->valueint);
-    else
-        fputs("  as stated", out);
-    msim_print(out, "  %5.4g", p->gpus);
-    msim_format_time(cell, p->p99_ms * 1e3);
-    msim_print(out, "  %12s  %-7s", cell,
-               !kept(p)        ? "none"
-               : p->worst <= 1 ? "kept"
-                               : "broken");
-    put_number(out, p->goodput_rps);
-    put_number(out, p->cost_per_1000);
-    put_number(out, p->energy_wh_per_1000);
-    msim_print(out, "  %s\n", scheduler ? scheduler : "as stated");
-    free(scheduler);
-}
 
 static void put_infeasible(const struct msim_app_sweep_runs *r, FILE *out)
 {
@@ -284,12 +249,13 @@ static void put_rules_text(const struct msim_app_sweep_runs *r, FILE *out)
 static void put_table(const struct msim_app_sweep_runs *r, bool cheapest,
                       FILE *out)
 {
-    fputs("application           rate  platform        replicas   GPUs         "
-          "  p99  promise   goodput/s   cost/1000    Wh/1000  scheduler\n",
-          out);
-    for (uint32_t i = 0; i < r->n; i++)
-        if (cheapest ? r->points[i].cheapest : r->points[i].pareto)
-            put_line(r, &r->points[i], out);
+    msim_record_text_head(out, COLUMNS, COUNT);
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct row row = row_of(r, &r->points[i]);
+
+        if (cheapest ? row.point.cheapest : row.point.pareto)
+            msim_record_text(out, COLUMNS, COUNT, &row);
+    }
 }
 
 void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
@@ -300,13 +266,14 @@ void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
         cheapest += r->points[i].cheapest;
         pareto += r->points[i].pareto;
     }
-    msim_print(out, "%u points of %u applications", r->n, r->suite->n);
-    if (cheapest > 0) {
-        fputs("; the cheapest that keeps its promises, at each rate:\n\n", out);
+    msim_print(out,
+               cheapest ? "%u points of %u applications; the cheapest that "
+                          "keeps its promises, at each rate:\n\n"
+                        : "%u points of %u applications; none keeps a promise "
+                          "at a known cost\n",
+               r->n, r->suite->n);
+    if (cheapest > 0)
         put_table(r, true, out);
-    } else {
-        fputs("; none keeps a promise at a known cost\n", out);
-    }
     if (pareto > 0) {
         fputs("\nbeaten by no other in both p99 and cost at their rate\n", out);
         put_table(r, false, out);

@@ -107,7 +107,7 @@ serving/outcome      : core/base core/turns core/report/write serving/draw servi
 serving/plan         : core/base core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
-serving/apps         : core/base core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
+serving/apps         : core/base core/record core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/forest serving/app serving/draw serving/counters : cjson/ cJSON.h
 serving/learn        : core/base core/turns models/forest models/platform calibrate/stat serving/app serving/draw serving/sim serving/counters serving/watch : cjson/ cJSON.h

@@ -1,4 +1,4 @@
-/* core/record/record.c: every kind of column, as CSV and as text. */
+/* core/record/record.c: every kind of column, as CSV, as JSON and as text. */
 #include "core/record/record.h"
 #include "tests/check.h"
 
@@ -10,6 +10,8 @@ struct row {
     char cell[8];
     int64_t calls;
     double us, share;
+    bool hot;
+    const cJSON *item;
 };
 
 static const struct msim_column COLUMNS[] = {
@@ -47,8 +49,10 @@ static void check(const char *want, const struct row *row, bool text)
     free(got);
 }
 
-static const struct row FULL = {"conv2d_b", "a,b", "12.5", 3, 1234.5, 0.12345};
-static const struct row EMPTY = {"x", NULL, "", MSIM_COLUMN_NO_COUNT, NAN, NAN};
+static const struct row FULL = {"conv2d_b", "a,b",   "12.5", 3,
+                                1234.5,     0.12345, false,  NULL};
+static const struct row EMPTY = {"x", NULL, "",    MSIM_COLUMN_NO_COUNT,
+                                 NAN, NAN,  false, NULL};
 
 /* A column without a key is not there; texts are quoted, numbers have all their
  * digits or those that are asked for, and what is not known is empty. */
@@ -73,6 +77,83 @@ static void test_record__as_text(void)
           &EMPTY, true);
 }
 
+/* What a list of members looks like, with what is not known. */
+static void check_json(const char *want, const struct row *row)
+{
+    static const struct msim_column OF[] = {
+        MSIM_COLUMN(struct row, name, "name", .type = MSIM_COLUMN_TEXT),
+        MSIM_COLUMN(struct row, note, "note", .type = MSIM_COLUMN_TEXT),
+        MSIM_COLUMN(struct row, cell, "cell", .type = MSIM_COLUMN_CELL),
+        MSIM_COLUMN(struct row, cell, NULL, .type = MSIM_COLUMN_CELL),
+        MSIM_COLUMN(struct row, calls, "calls", .type = MSIM_COLUMN_COUNT),
+        MSIM_COLUMN(struct row, us, "us", .unit = 1e-3),
+        MSIM_COLUMN(struct row, hot, "hot", .type = MSIM_COLUMN_FLAG),
+        MSIM_COLUMN(struct row, item, "item", .type = MSIM_COLUMN_JSON)};
+    char *got = NULL;
+    size_t size;
+    FILE *out = open_memstream(&got, &size);
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', false);
+    msim_record_json(&j, MSIM_COLUMNS(OF), row);
+    CHECK_INT(msim_json_end(&j), MSIM_OK);
+    fclose(out);
+    CHECK_STR(got, want);
+    free(got);
+}
+
+static void test_record__as_json(void)
+{
+    struct row full = FULL, empty = EMPTY;
+    cJSON *list = cJSON_Parse("{\"n\": [8, 9]}"), *text = cJSON_Parse("\"h\"");
+
+    full.hot = true;
+    full.item = list;
+    check_json("{\"name\": \"conv2d_b\", \"note\": \"a,b\", \"cell\": "
+               "\"12.5\", \"calls\": 3, \"us\": 1234.5, \"hot\": true, "
+               "\"item\": {\"n\":[8,9]}}\n",
+               &full);
+    full.item = text;
+    check_json("{\"name\": \"conv2d_b\", \"note\": \"a,b\", \"cell\": "
+               "\"12.5\", \"calls\": 3, \"us\": 1234.5, \"hot\": true, "
+               "\"item\": \"h\"}\n",
+               &full);
+    check_json("{\"name\": \"x\", \"note\": null, \"cell\": \"\", \"calls\": "
+               "null, \"us\": null, \"hot\": false, \"item\": null}\n",
+               &empty);
+    cJSON_Delete(list);
+    cJSON_Delete(text);
+}
+
+/* A flag is a word, and JSON a field; text may say what stands for nothing. */
+static void test_record__flags_and_json(void)
+{
+    static const struct msim_column OF[] = {
+        MSIM_COLUMN(struct row, hot, "hot", .heading = "hot",
+                    .type = MSIM_COLUMN_FLAG, .width = -4),
+        MSIM_COLUMN(struct row, item, "item", .heading = "item",
+                    .type = MSIM_COLUMN_JSON, .width = 9, .none = "as it is"),
+        MSIM_COLUMN(struct row, us, NULL, .heading = "us", .gap = 1,
+                    .none = "new")};
+    cJSON *list = cJSON_Parse("[8, 9]");
+    struct row full = {.hot = true, .item = list, .us = 7}, empty = {.us = NAN};
+    char *got = NULL;
+    size_t size;
+    FILE *out = open_memstream(&got, &size);
+
+    msim_record_text(out, MSIM_COLUMNS(OF), &full);
+    msim_record_text(out, MSIM_COLUMNS(OF), &empty);
+    msim_record_csv(out, MSIM_COLUMNS(OF), &full);
+    msim_record_csv(out, MSIM_COLUMNS(OF), &empty);
+    fclose(out);
+    CHECK_STR(got, "yes     [8,9] 7\n"
+                   "no   as it is new\n"
+                   "yes,\"[8,9]\"no,");
+    free(got);
+    cJSON_Delete(list);
+}
+
 static void test_record__of_fields(void)
 {
     static const char *const FIELDS[] = {"a", "b c", "d;e"};
@@ -90,6 +171,8 @@ int main(void)
 {
     RUN(test_record__as_csv);
     RUN(test_record__as_text);
+    RUN(test_record__as_json);
+    RUN(test_record__flags_and_json);
     RUN(test_record__of_fields);
     return check_summary();
 }

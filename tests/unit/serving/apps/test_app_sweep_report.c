@@ -204,14 +204,14 @@ static const char TEXT[] =
     "4 points of 2 applications; the cheapest that keeps its promises, at each "
     "rate:\n"
     "\n"
-    "application           rate  platform        replicas   GPUs           p99 "
-    " promise   goodput/s   cost/1000    Wh/1000  scheduler\n"
+    "application           rate  platform         replicas   GPUs           p99"
+    "  promise   goodput/s   cost/1000     Wh/1000  scheduler\n"
     "chat                    20  h100            as stated      8    100.000 "
     "ms  kept           19.5           4           -  {\"n\":8}\n"
     "\n"
     "beaten by no other in both p99 and cost at their rate\n"
-    "application           rate  platform        replicas   GPUs           p99 "
-    " promise   goodput/s   cost/1000    Wh/1000  scheduler\n"
+    "application           rate  platform         replicas   GPUs           p99"
+    "  promise   goodput/s   cost/1000     Wh/1000  scheduler\n"
     "chat                    20  h100            as stated      8    100.000 "
     "ms  kept           19.5           4           -  {\"n\":8}\n"
     "chat                    10  h100            as stated     16    101.000 "
@@ -340,7 +340,7 @@ static void test_app_sweep_report__lines(void)
     for (int a = 0; a < MSIM_APP_SWEEP_AXES; a++)
         list(a, a == MSIM_APP_SWEEP_REPLICAS ? "[3]" : NULL);
     CHECK(strstr(written(msim_app_sweep_text),
-                 "  as stated              3      8    100.000 ms") != NULL);
+                 "  as stated               3      8    100.000 ms") != NULL);
     CHECK(strstr(written(msim_app_sweep_csv), "chat,,,,3,yes,,12.345,") !=
           NULL);
     suite.n = 1;
