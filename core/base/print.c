@@ -311,6 +311,18 @@ int msim_print(FILE *out, const char *fmt, ...)
     return written;
 }
 
+void msim_print_title(FILE *out, const char *fmt, ...)
+{
+    const struct msim_printer p = {out, msim_print_to_file, plain_text};
+    va_list args;
+
+    putc('\n', out);
+    va_start(args, fmt);
+    (void)msim_vprint(&p, fmt, args);
+    va_end(args);
+    putc('\n', out);
+}
+
 struct memory {
     char *text;
     size_t used, size;
@@ -338,4 +350,14 @@ void msim_vprint_text(char *text, size_t size, const char *fmt, va_list args)
     (void)msim_vprint(&(struct msim_printer){&m, to_memory, plain_text}, fmt,
                       args);
     text[m.used] = '\0';
+}
+
+void msim_text_append(char *text, size_t size, const char *fmt, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, fmt);
+    msim_vprint_text(text + used, size - used, fmt, args);
+    va_end(args);
 }

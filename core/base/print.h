@@ -37,8 +37,14 @@ void msim_print_to_file(void *ctx, const char *bytes, size_t n);
 /* Plain text, for terminals: what cannot be shown becomes '?'. */
 int msim_print(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
 
+/* The same as a line with a blank one before it: a title, or a note. */
+void msim_print_title(FILE *out, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
 /* The same into `text`, which ends with a whole character where it is full. */
 void msim_vprint_text(char *text, size_t size, const char *fmt, va_list args);
+/* The same behind what `text` holds. */
+void msim_text_append(char *text, size_t size, const char *fmt, ...)
+    MSIM_PRINTF(3, 4);
 
 /*
  * For the `text` of a language: all of `text`, with '?' for what cannot be

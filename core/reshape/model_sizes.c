@@ -2,6 +2,7 @@
  * core/reshape/model_sizes.c - a model of another width, of other heads,
  * another MLP, another vocabulary.
  */
+#include "core/base/print.h"
 #include "core/reshape/reshape.h"
 
 #include <stdio.h>
@@ -26,13 +27,6 @@ struct asking {
 /* ---- what was found --------------------------------------------------------
  */
 
-static void append(char *text, size_t size, const char *more, int64_t number)
-{
-    size_t n = strlen(text);
-
-    snprintf(text + n, size - n, "%s%lld", more, (long long)number);
-}
-
 /* The sizes that a role has, each once: "768, 1024". */
 static void spell_role(const struct msim_sizes *s, uint8_t role, char *text,
                        size_t size)
@@ -45,7 +39,8 @@ static void spell_role(const struct msim_sizes *s, uint8_t role, char *text,
             first = s->classes[k].role != role ||
                     s->classes[k].size != s->classes[c].size;
         if (first)
-            append(text, size, *text ? ", " : "", s->classes[c].size);
+            msim_text_append(text, size, "%s%lld", *text ? ", " : "",
+                             (long long)s->classes[c].size);
     }
 }
 

@@ -6,6 +6,7 @@
  * else stays as it is; then the rest does. Each of these lets the ties say
  * more. In the end every tie must hold.
  */
+#include "core/base/print.h"
 #include "core/sizes/sizes.h"
 
 #include <stdio.h>
@@ -62,13 +63,6 @@ static uint32_t unknown_of(const struct solving *v, const uint32_t *terms,
     return many;
 }
 
-static void append(char *text, size_t size, const char *more)
-{
-    size_t n = strlen(text);
-
-    snprintf(text + n, size - n, "%s", more);
-}
-
 static void spell(const struct solving *v, char *text, size_t size,
                   const uint32_t *terms, uint32_t n, bool sum)
 {
@@ -79,14 +73,14 @@ static void spell(const struct solving *v, char *text, size_t size,
 
         snprintf(one, sizeof(one), "%s%lld", i ? sum ? " + " : " x " : "",
                  (long long)old(v, c));
-        append(text, size, one);
+        msim_text_append(text, size, "%s", one);
         if (v->known[c] && v->to[c] != old(v, c)) {
             snprintf(one, sizeof(one), " (now %lld)", (long long)v->to[c]);
-            append(text, size, one);
+            msim_text_append(text, size, "%s", one);
         }
     }
     if (n > 6)
-        append(text, size, sum ? " + ..." : " x ...");
+        msim_text_append(text, size, "%s", sum ? " + ..." : " x ...");
 }
 
 static enum msim_status refuse(struct solving *v,

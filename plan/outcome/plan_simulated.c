@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/print.h"
 #include "core/base/units.h"
+#include "core/record/record.h"
 #include "plan/outcome/plan_report_internal.h"
 
 #include <inttypes.h>
@@ -47,7 +48,23 @@ static double factor_of(const struct msim_plan *plan,
 struct texts {
     char law[32], simulated[32], law_gib[24], gib[24], factor[24];
     char strategy[MSIM_PLAN_STRATEGY_TEXT];
+    int64_t gpus;
+    const char *platform;
 };
+
+#define TEXT(member, title, before, columns, ...)                              \
+    MSIM_COLUMN(struct texts, member, NULL, .heading = (title),                \
+                .gap = (before), .width = (columns), __VA_ARGS__)
+
+static const struct msim_column COLUMNS[] = {
+    TEXT(law, "law", 0, 8, .type = MSIM_COLUMN_CELL),
+    TEXT(simulated, "simulated", 1, 10, .type = MSIM_COLUMN_CELL),
+    TEXT(factor, "x", 1, 6, .type = MSIM_COLUMN_CELL),
+    TEXT(law_gib, "law GiB", 1, 8, .type = MSIM_COLUMN_CELL),
+    TEXT(gib, "simulated", 1, 9, .type = MSIM_COLUMN_CELL),
+    TEXT(gpus, "GPUs", 1, 6, .type = MSIM_COLUMN_COUNT),
+    TEXT(platform, "platform", 1, -14, .type = MSIM_COLUMN_TEXT),
+    TEXT(strategy, "strategy", 1, 0, .type = MSIM_COLUMN_CELL)};
 
 static void fill(struct texts *t, const struct msim_plan *plan,
                  const struct msim_plan_simulated *s,
@@ -57,6 +74,8 @@ static void fill(struct texts *t, const struct msim_plan *plan,
 
     msim_plan_time_text(p->us, t->law, sizeof(t->law));
     snprintf(t->law_gib, sizeof(t->law_gib), "%.1f", p->peak_gib);
+    t->gpus = p->strategy.gpus;
+    t->platform = spec->platforms[p->platform].name;
     msim_plan_strategy_text(spec, p, t->strategy, sizeof(t->strategy));
     snprintf(t->simulated, sizeof(t->simulated), "-");
     snprintf(t->gib, sizeof(t->gib), "-");
@@ -69,9 +88,6 @@ static void fill(struct texts *t, const struct msim_plan *plan,
         snprintf(t->gib, sizeof(t->gib), "%.1f", s->peak_gib);
 }
 
-#define ROW "%8s %10s %6s %8s %9s %6" PRId64 " %-14s %s\n"
-#define NOT "         not simulated: "
-
 void msim_plan_simulated_text(const struct msim_plan *plan,
                               const struct msim_spec *spec, FILE *out)
 {
@@ -80,21 +96,16 @@ void msim_plan_simulated_text(const struct msim_plan *plan,
 
     if (!plan->n_simulated)
         return;
-    fputs(
-        "\nby the law, and simulated: the graph of the job by itself, of which "
-        "measured jobs take the factor x\n"
-        "     law  simulated      x  law GiB simulated   GPUs platform       "
-        "strategy\n",
-        out);
+    msim_print_title(out, "by the law, and simulated: the graph of the job by "
+                          "itself, of which measured jobs take the factor x");
+    msim_record_text_head(out, MSIM_COLUMNS(COLUMNS));
     for (uint32_t i = 0; i < plan->n_simulated; i++) {
         const struct msim_plan_simulated *s = &plan->simulated[i];
-        const struct msim_plan_point *p = &plan->points[s->point];
 
         fill(&t, plan, s, spec);
-        msim_print(out, s->known ? ROW "%s" : ROW NOT "%s\n", t.law,
-                   t.simulated, t.factor, t.law_gib, t.gib, p->strategy.gpus,
-                   spec->platforms[p->platform].name, t.strategy,
-                   s->known ? "" : s->why);
+        msim_record_text(out, MSIM_COLUMNS(COLUMNS), &t);
+        if (!s->known)
+            msim_print(out, "         not simulated: %s\n", s->why);
     }
     rival = rival_of(plan);
     if (!rival)
@@ -103,9 +114,7 @@ void msim_plan_simulated_text(const struct msim_plan *plan,
     msim_print(out,
                "by the graphs %" PRId64
                " x %s (%s) costs x %.3f of the recommended one\n",
-               plan->points[rival->point].strategy.gpus,
-               spec->platforms[plan->points[rival->point].platform].name,
-               t.strategy,
+               t.gpus, t.platform, t.strategy,
                cost_of(plan, rival) / cost_of(plan, plan->simulated));
 }
 
@@ -144,17 +153,14 @@ void msim_plan_page_simulated(const struct msim_plan *plan,
           "class=n>simulated</tr></thead>\n<tbody>",
           out);
     for (uint32_t i = 0; i < plan->n_simulated; i++) {
-        const struct msim_plan_simulated *s = &plan->simulated[i];
-        const struct msim_plan_point *p = &plan->points[s->point];
-
-        fill(&t, plan, s, spec);
-        msim_html_print(
-            out,
-            "<tr><td>%" PRId64 " &times; %s<br><span class=soft>%s</span></td>"
-            "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
-            "</td><td class=n>%s</td><td class=n>%s</td></tr>\n",
-            p->strategy.gpus, spec->platforms[p->platform].name, t.strategy,
-            t.law, t.simulated, t.factor, t.law_gib, t.gib);
+        fill(&t, plan, &plan->simulated[i], spec);
+        msim_html_print(out,
+                        "<tr><td>%" PRId64
+                        " &times; %s<br><span class=soft>%s</span></td>"
+                        "<td class=n>%s</td><td class=n>%s</td><td class=n>%s"
+                        "</td><td class=n>%s</td><td class=n>%s</td></tr>\n",
+                        t.gpus, t.platform, t.strategy, t.law, t.simulated,
+                        t.factor, t.law_gib, t.gib);
     }
     fputs("</tbody></table></div>\n<p class=soft>What is recommended, what is "
           "shortest, and those next to them. Simulated is the graph of the "

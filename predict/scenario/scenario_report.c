@@ -177,10 +177,8 @@ static bool any_other_gpu(const struct msim_scenarios *s)
 
 static void explain_memory(const struct msim_scenarios *s, FILE *out)
 {
-    if (any_marked(s, '?'))
-        fputs("?: not sure to fit into the memory of the GPU\n", out);
-    if (any_marked(s, '!'))
-        fputs("!: not expected to fit into the memory of the GPU\n", out);
+    msim_report_memory_key(any_marked(s, '?') ? '?' : '\0', out);
+    msim_report_memory_key(any_marked(s, '!') ? '!' : '\0', out);
     explain(&s->base, out);
     for (uint32_t i = 0; i < s->n; i++)
         if (!same_memory(&s->base, &s->rows[i]))

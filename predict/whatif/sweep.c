@@ -4,9 +4,9 @@
 #include "predict/whatif/whatif.h"
 
 #include "core/base/containers.h"
-#include "core/base/csv.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 #include "predict/pipeline.h"
 
@@ -177,40 +177,154 @@ void msim_sweep_release(struct msim_sweep *w)
     memset(w, 0, sizeof(*w));
 }
 
-/* ---- reports --------------------------------------------------------------
+/* ---- columns --------------------------------------------------------------
  */
 
-static double share(double part, double of)
+/* A line of the table; `share` is `us` in percent. */
+struct line {
+    const char *platform, *shown, *costs, *fits;
+    struct msim_figure period, ratio;
+    struct msim_breakdown us, share;
+    double per_second, cost_usd, joules, peak, needed, capacity;
+    char period_cell[MSIM_CELL], interval[2 * MSIM_CELL + 8];
+    char ratios[2 * MSIM_CELL], memory[MSIM_CELL], rate[MSIM_CELL];
+};
+
+#define SHARE(member, name, columns)                                           \
+    MSIM_COLUMN(struct line, share.member, NULL, .heading = (name), .gap = 1,  \
+                .width = (columns), .after = " %")
+
+static const struct msim_column COLUMNS[] = {
+    MSIM_COLUMN(struct line, platform, "platform", .type = MSIM_COLUMN_TEXT),
+    MSIM_COLUMN(struct line, costs, "costs", .type = MSIM_COLUMN_TEXT),
+    MSIM_COLUMN(struct line, period.predicted, "period_us"),
+    MSIM_COLUMN(struct line, period.low, "low_us"),
+    MSIM_COLUMN(struct line, period.high, "high_us"),
+    MSIM_COLUMN(struct line, shown, NULL, .heading = "platform",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -16, .most = 16),
+    MSIM_COLUMN(struct line, period_cell, NULL, .heading = "period",
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 11),
+    MSIM_COLUMN(struct line, interval, NULL, .heading = "90 %",
+                .type = MSIM_COLUMN_CELL, .gap = 2, .width = -17),
+    MSIM_COLUMN(struct line, ratio.predicted, "ratio", .heading = "x best",
+                .gap = 1, .width = 7, .decimals = 2),
+    MSIM_COLUMN(struct line, ratio.low, "ratio_low"),
+    MSIM_COLUMN(struct line, ratio.high, "ratio_high"),
+    MSIM_COLUMN(struct line, ratios, NULL, .heading = "90 %",
+                .type = MSIM_COLUMN_CELL, .gap = 2, .width = -15),
+    MSIM_COLUMN(struct line, memory, NULL, .heading = "peak GiB",
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 9),
+    MSIM_COLUMN(struct line, us.compute, "compute_us"),
+    MSIM_COLUMN(struct line, us.communication, "communication_us"),
+    MSIM_COLUMN(struct line, us.memory_copy, "memory_copy_us"),
+    MSIM_COLUMN(struct line, us.host, "host_us"),
+    MSIM_COLUMN(struct line, us.idle, "idle_us"),
+    SHARE(compute, "compute", 8),
+    SHARE(communication, "comm.", 6),
+    SHARE(memory_copy, "copy", 5),
+    SHARE(host, "host", 5),
+    SHARE(idle, "idle", 5),
+    MSIM_COLUMN(struct line, costs, NULL, .heading = "costs",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -8),
+    MSIM_COLUMN(struct line, per_second, "per_second"),
+    MSIM_COLUMN(struct line, cost_usd, "cost_usd"),
+    MSIM_COLUMN(struct line, joules, "energy_joules"),
+    MSIM_COLUMN(struct line, peak, "peak_bytes"),
+    MSIM_COLUMN(struct line, needed, "needed_bytes"),
+    MSIM_COLUMN(struct line, capacity, "capacity_bytes"),
+    MSIM_COLUMN(struct line, fits, "fits", .type = MSIM_COLUMN_TEXT)};
+
+/* What the user counts by; those that are asked for, in text. */
+static const struct msim_column RATES[] = {
+    MSIM_COLUMN(struct line, rate, NULL, .type = MSIM_COLUMN_CELL, .gap = 2,
+                .width = 11),
+    MSIM_COLUMN(struct line, cost_usd, NULL, .heading = "USD/1000", .gap = 2,
+                .width = 10, .style = 'g', .decimals = 4, .unit = 1e3),
+    MSIM_COLUMN(struct line, joules, NULL, .heading = "joules", .gap = 2,
+                .width = 10, .style = 'g', .decimals = 4)};
+
+#define N_COLUMNS (sizeof(COLUMNS) / sizeof(*COLUMNS))
+#define N_RATES   (sizeof(RATES) / sizeof(*RATES))
+
+struct table {
+    struct msim_column columns[N_COLUMNS + N_RATES];
+    size_t n;
+    char unit[32];
+};
+
+static void make_table(struct table *t, const struct msim_rates *r)
+{
+    bool asked[N_RATES] = {r->per_iteration > 0, r->usd_per_hour > 0,
+                           r->watts > 0};
+
+    memcpy(t->columns, COLUMNS, sizeof(COLUMNS));
+    t->n = N_COLUMNS;
+    snprintf(t->unit, sizeof(t->unit), "%.16s/s", r->unit ? r->unit : "");
+    for (size_t i = 0; i < N_RATES; i++) {
+        if (!asked[i])
+            continue;
+        t->columns[t->n] = RATES[i];
+        if (!RATES[i].heading)
+            t->columns[t->n].heading = t->unit;
+        t->n++;
+    }
+}
+
+static double percent(double part, double of)
 {
     return of > 0 ? 100 * part / of : 0;
 }
 
-/* What the user counts by: columns of those that are asked for. */
-static void put_rates_head(const struct msim_rates *r, FILE *out)
+static struct msim_breakdown shares_of(const struct msim_breakdown *us)
 {
-    if (r->per_iteration > 0)
-        msim_print(out, "  %9.16s/s", r->unit ? r->unit : "");
-    if (r->usd_per_hour > 0)
-        msim_print(out, "  %10s", "USD/1000");
-    if (r->watts > 0)
-        msim_print(out, "  %10s", "joules");
-    fputc('\n', out);
+    double sum =
+        us->compute + us->communication + us->memory_copy + us->host + us->idle;
+
+    return (struct msim_breakdown){.compute = percent(us->compute, sum),
+                                   .communication =
+                                       percent(us->communication, sum),
+                                   .memory_copy = percent(us->memory_copy, sum),
+                                   .host = percent(us->host, sum),
+                                   .idle = percent(us->idle, sum)};
 }
 
-static void put_rates(const struct msim_prediction *p, FILE *out)
+static struct line line_of(const struct msim_sweep *w, uint32_t i)
 {
-    struct msim_rated r = msim_prediction_rated(p);
-    char cell[MSIM_CELL];
+    const struct msim_sweep_row *r = &w->rows[i];
+    const struct msim_prediction *p = r->prediction;
+    const struct msim_unit *u = msim_unit_for(p->period.us.predicted);
+    struct msim_rated rated = msim_prediction_rated(p);
+    struct line l = {.platform = p->platform,
+                     .shown = p->platform ? p->platform : "as traced",
+                     .costs = p->costs,
+                     .fits = p->memory.fits,
+                     .period = p->period.us,
+                     .ratio = r->ratio,
+                     .us = p->breakdown_us,
+                     .share = shares_of(&p->breakdown_us),
+                     .per_second = rated.per_second.predicted,
+                     .cost_usd = rated.cost_usd,
+                     .joules = rated.joules,
+                     .peak = p->memory.peak,
+                     .needed = p->memory.needed,
+                     .capacity = p->memory.capacity,
+                     .ratios = "-"};
+    char low[MSIM_CELL], high[MSIM_CELL];
 
-    msim_format_large(cell, r.per_second.predicted);
-    if (p->rates.per_iteration > 0)
-        msim_print(out, "  %11s", cell);
-    if (p->rates.usd_per_hour > 0)
-        msim_print(out, "  %10.4g", 1e3 * r.cost_usd);
-    if (p->rates.watts > 0)
-        msim_print(out, "  %10.4g", r.joules);
-    fputc('\n', out);
+    msim_format_time(l.period_cell, p->period.us.predicted);
+    msim_format_in(low, u, p->period.us.low);
+    msim_format_in(high, u, p->period.us.high);
+    snprintf(l.interval, sizeof(l.interval), "%s to %s", low, high);
+    if (i)
+        snprintf(l.ratios, sizeof(l.ratios), "%.2f to %.2f", r->ratio.low,
+                 r->ratio.high);
+    msim_report_memory_cell(l.memory, &p->memory);
+    msim_format_large(l.rate, rated.per_second.predicted);
+    return l;
 }
+
+/* ---- reports --------------------------------------------------------------
+ */
 
 /* What the signs beside peaks mean, where there are any. */
 static void put_key(const struct msim_sweep *w, FILE *out)
@@ -223,10 +337,8 @@ static void put_key(const struct msim_sweep *w, FILE *out)
         large |= msim_report_memory_mark(m) == '!';
         edge |= msim_report_memory_mark(m) == '?';
     }
-    if (large)
-        fputs("!: not expected to fit into the memory of the GPU\n", out);
-    if (edge)
-        fputs("?: not sure to fit into the memory of the GPU\n", out);
+    msim_report_memory_key(large ? '!' : '\0', out);
+    msim_report_memory_key(edge ? '?' : '\0', out);
 }
 
 /* The host of all, where it follows from the GPU that was named first. */
@@ -246,44 +358,18 @@ static void put_host(const struct msim_sweep *w, FILE *out)
 enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
 {
     const struct msim_prediction *first = w->rows[0].prediction;
-    char name[256], period[MSIM_CELL];
+    struct table t;
+    char name[256];
 
     msim_format_name(name, sizeof(name),
                      first->n_inputs ? first->inputs[0] : "", 72);
-    msim_print(
-        out,
-        "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
-        "%9s  %s",
-        name, w->n, "platform", "period", "90 %", "x best", "90 %", "peak GiB",
-        "compute  comm.  copy  host  idle  costs   ");
-    put_rates_head(&first->rates, out);
+    msim_print(out, "%s on %u platforms, best first\n\n", name, w->n);
+    make_table(&t, &first->rates);
+    msim_record_text_head(out, t.columns, t.n);
     for (uint32_t i = 0; i < w->n; i++) {
-        const struct msim_sweep_row *r = &w->rows[i];
-        const struct msim_prediction *p = r->prediction;
-        const struct msim_breakdown *b = &p->breakdown_us;
-        const struct msim_unit *u = msim_unit_for(p->period.us.predicted);
-        double sum =
-            b->compute + b->communication + b->memory_copy + b->host + b->idle;
-        char low[MSIM_CELL], high[MSIM_CELL], interval[2 * MSIM_CELL + 8];
-        char ratios[MSIM_CELL], memory[MSIM_CELL];
+        struct line l = line_of(w, i);
 
-        msim_report_memory_cell(memory, &p->memory);
-        msim_format_time(period, p->period.us.predicted);
-        msim_format_in(low, u, p->period.us.low);
-        msim_format_in(high, u, p->period.us.high);
-        snprintf(interval, sizeof(interval), "%s to %s", low, high);
-        snprintf(ratios, sizeof(ratios), "%.2f to %.2f", r->ratio.low,
-                 r->ratio.high);
-        msim_print(out,
-                   "  %-16.16s %11s  %-17s %7.2f  %-15s %9s %6.0f %% %4.0f %% "
-                   "%3.0f %% "
-                   "%3.0f %% %3.0f %%  %-8s",
-                   p->platform ? p->platform : "as traced", period, interval,
-                   r->ratio.predicted, i ? ratios : "-", memory,
-                   share(b->compute, sum), share(b->communication, sum),
-                   share(b->memory_copy, sum), share(b->host, sum),
-                   share(b->idle, sum), p->costs);
-        put_rates(p, out);
+        msim_record_text(out, t.columns, t.n, &l);
     }
     put_key(w, out);
     put_host(w, out);
@@ -325,39 +411,13 @@ enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
 
 enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
 {
-    fputs("platform,costs,period_us,low_us,high_us,ratio,ratio_low,ratio_high,"
-          "compute_us,communication_us,memory_copy_us,host_us,idle_us,"
-          "per_second,cost_usd,energy_joules,peak_bytes,needed_bytes,"
-          "capacity_bytes,fits\n",
-          out);
+    msim_record_csv_head(out, MSIM_COLUMNS(COLUMNS));
     for (uint32_t i = 0; i < w->n; i++) {
-        const struct msim_sweep_row *r = &w->rows[i];
-        const struct msim_prediction *p = r->prediction;
-        struct msim_rated rated = msim_prediction_rated(p);
-        const double values[] = {p->period.us.predicted,
-                                 p->period.us.low,
-                                 p->period.us.high,
-                                 r->ratio.predicted,
-                                 r->ratio.low,
-                                 r->ratio.high,
-                                 p->breakdown_us.compute,
-                                 p->breakdown_us.communication,
-                                 p->breakdown_us.memory_copy,
-                                 p->breakdown_us.host,
-                                 p->breakdown_us.idle,
-                                 rated.per_second.predicted,
-                                 rated.cost_usd,
-                                 rated.joules,
-                                 p->memory.peak,
-                                 p->memory.needed,
-                                 p->memory.capacity};
+        struct line l = line_of(w, i);
 
-        msim_csv_write(out, p->platform ? p->platform : "");
-        msim_csv_add(out, p->costs);
-        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-            msim_csv_add_number(out, values[k]);
-        msim_csv_add(out, p->memory.fits ? p->memory.fits : "");
-        fputc('\n', out);
+        putc('\n', out);
+        msim_record_csv(out, MSIM_COLUMNS(COLUMNS), &l);
     }
+    putc('\n', out);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }

@@ -236,14 +236,14 @@ static void put_rules_text(const struct msim_app_sweep_runs *r, FILE *out)
     char text[256];
 
     msim_app_sweep_rules(rules, r);
-    fputs("\nrules, and where they hold\n", out);
+    msim_print_title(out, "rules, and where they hold");
     for (int i = 0; i < MSIM_APP_SWEEP_RULES; i++)
         if (rules[i].of > 0)
             msim_print(out, "  %6u of %-6u  %s\n", rules[i].holds, rules[i].of,
                        rules[i].text);
     for (int k = 0; k < 2; k++)
         if (warning(text, r, k))
-            msim_print(out, "\nwarning: %s\n", text);
+            msim_print_title(out, "warning: %s", text);
 }
 
 static void put_table(const struct msim_app_sweep_runs *r, bool cheapest,
@@ -275,7 +275,8 @@ void msim_app_sweep_text(const struct msim_app_sweep_runs *r, FILE *out)
     if (cheapest > 0)
         put_table(r, true, out);
     if (pareto > 0) {
-        fputs("\nbeaten by no other in both p99 and cost at their rate\n", out);
+        msim_print_title(
+            out, "beaten by no other in both p99 and cost at their rate");
         put_table(r, false, out);
     }
     put_infeasible(r, out);

@@ -3,6 +3,7 @@
  * classes, the stages.
  */
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 #include "serving/outcome/serving_outcome_internal.h"
 
@@ -24,8 +25,16 @@ static const char *time_cell(char cell[MSIM_CELL + 1], double ms, bool star)
     return cell;
 }
 
+/* ---- the verdict --------------------------------------------------------- */
+
+struct text {
+    char of[1024];
+};
+
+#define SAY(t, ...) msim_text_append((t)->of, sizeof((t)->of), __VA_ARGS__)
+
 /* Clients send as fast as they are answered: the rate is that of what ends. */
-static void put_clients(const struct msim_serving_outcome *o, FILE *out)
+static void say_clients(struct text *t, const struct msim_serving_outcome *o)
 {
     double rate = 0;
 
@@ -33,73 +42,72 @@ static void put_clients(const struct msim_serving_outcome *o, FILE *out)
         if (isfinite(o->classes[i].throughput_rps))
             rate += o->classes[i].throughput_rps;
     if (rate > 0)
-        msim_print(out, "%.4g requests/s of ", rate);
-    msim_print(out, "%lld client%s", (long long)o->clients,
-               o->clients == 1 ? "" : "s");
+        SAY(t, "%.4g requests/s of ", rate);
+    SAY(t, "%lld client%s", (long long)o->clients, o->clients == 1 ? "" : "s");
 }
 
 /* "50 requests/s (51.5 arrived)". What was asked is what a reader looks for; a
  * run has no rate where all came at once. */
-static void put_rate(const struct msim_serving_outcome *o, FILE *out)
+static void say_rate(struct text *t, const struct msim_serving_outcome *o)
 {
     char asked[MSIM_CELL], arrived[MSIM_CELL];
 
     if (o->clients > 0) {
-        put_clients(o, out);
+        say_clients(t, o);
         return;
     }
     snprintf(asked, sizeof(asked), "%.4g", o->asked);
     snprintf(arrived, sizeof(arrived), "%.4g", o->rate);
     if (isfinite(o->asked) && isfinite(o->rate) && strcmp(asked, arrived) != 0)
-        msim_print(out, "%s requests/s (%s arrived)", asked, arrived);
+        SAY(t, "%s requests/s (%s arrived)", asked, arrived);
     else if (isfinite(o->rate))
-        msim_print(out, "%s requests/s", arrived);
+        SAY(t, "%s requests/s", arrived);
     else
-        fputs("requests that come all at once", out);
+        SAY(t, "requests that come all at once");
 }
 
-static void put_saturated(const struct msim_serving_outcome *o, FILE *out)
+static void say_saturated(struct text *t, const struct msim_serving_outcome *o)
 {
     const char *between = "";
 
-    fputs("overloaded: ", out);
+    SAY(t, "overloaded: ");
     for (uint32_t i = 0; i < o->app->n_stages; i++)
         if (o->stages[i].saturated) {
-            msim_print(out, "%s%s", between, o->stages[i].name);
+            SAY(t, "%s%s", between, o->stages[i].name);
             between = ", ";
         }
-    fputs(" cannot keep up with ", out);
-    put_rate(o, out);
+    SAY(t, " cannot keep up with ");
+    say_rate(t, o);
 }
 
-static void put_too_few(const struct msim_class_outcome *c, FILE *out)
+static void say_too_few(struct text *t, const struct msim_class_outcome *c)
 {
     uint64_t n = c->requests + c->unfinished;
 
-    msim_print(out, ", by %llu request%s of %s: too few to tell",
-               (unsigned long long)n, n == 1 ? "" : "s", c->name);
+    SAY(t, ", by %llu request%s of %s: too few to tell", (unsigned long long)n,
+        n == 1 ? "" : "s", c->name);
 }
 
 /* What became of promises, some request of which was measured. */
-static void put_promises(const struct msim_serving_outcome *o, FILE *out)
+static void say_promises(struct text *t, const struct msim_serving_outcome *o)
 {
     const struct msim_class_outcome *c = &o->classes[o->worst_class];
     bool kept = c->worst <= 1;
     uint32_t i = 0;
 
     if (kept)
-        fputs("every promise is kept at ", out);
+        SAY(t, "every promise is kept at ");
     else
-        msim_print(out, "the promise to %s is not kept at ", c->name);
-    put_rate(o, out);
+        SAY(t, "the promise to %s is not kept at ", c->name);
+    say_rate(t, o);
     if (!kept)
-        msim_print(out, ": %.3g %% are late", 100 * c->violations);
+        SAY(t, ": %.3g %% are late", 100 * c->violations);
     while (kept && i < o->app->n_classes && !o->classes[i].few)
         i++;
     if (!kept && c->few)
-        put_too_few(c, out);
+        say_too_few(t, c);
     else if (kept && i < o->app->n_classes)
-        put_too_few(&o->classes[i], out);
+        say_too_few(t, &o->classes[i]);
 }
 
 static bool is_served(const struct msim_serving_outcome *o)
@@ -115,103 +123,161 @@ static bool is_served(const struct msim_serving_outcome *o)
 
 static void put_verdict(const struct msim_serving_outcome *o, FILE *out)
 {
+    struct text t = {""};
+
     if (!is_served(o)) {
-        put_rate(o, out);
-        fputs(": no request ever ends", out);
+        say_rate(&t, o);
+        SAY(&t, "%s", ": no request ever ends");
     } else if (o->saturated) {
-        put_saturated(o, out);
+        say_saturated(&t, o);
     } else if (isnan(o->classes[o->worst_class].worst)) {
-        put_rate(o, out);
-        fputs(o->promised ? ": no request to which something is promised was "
-                            "measured"
-                          : " are served; nothing was promised",
-              out);
+        say_rate(&t, o);
+        SAY(&t, "%s",
+            o->promised ? ": no request to which something is promised was "
+                          "measured"
+                        : " are served; nothing was promised");
     } else {
-        put_promises(o, out);
+        say_promises(&t, o);
     }
     if (o->capacity_by != MSIM_NONE)
-        msim_print(out, "; capacity %.4g requests/s, by %s", o->capacity.mean,
-                   o->app->stages[o->capacity_by].name);
-    fputs("\n", out);
+        SAY(&t, "; capacity %.4g requests/s, by %s", o->capacity.mean,
+            o->app->stages[o->capacity_by].name);
+    msim_print(out, "%s\n", t.of);
 }
+
+/* ---- classes ------------------------------------------------------------- */
+
+/* A latency of a class, below a line for the class. */
+struct latency {
+    const char *what;
+    char mean[MSIM_CELL + 1], p50[MSIM_CELL + 1], p90[MSIM_CELL + 1],
+        p99[MSIM_CELL + 1], interval[2 * MSIM_CELL + 4];
+};
+
+#define TIME(member)                                                           \
+    MSIM_COLUMN(struct latency, member, NULL, .heading = #member,              \
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 12)
+
+static const struct msim_column LATENCY[] = {
+    MSIM_COLUMN(struct latency, what, NULL, .heading = "latency",
+                .type = MSIM_COLUMN_TEXT, .gap = 2, .width = -6),
+    TIME(mean),
+    MSIM_COLUMN(struct latency, interval, NULL, .heading = "90 %",
+                .type = MSIM_COLUMN_CELL, .gap = 1),
+    TIME(p50),
+    TIME(p90),
+    TIME(p99)};
 
 static void put_row(const struct msim_serving_outcome *o, const char *what,
                     const struct msim_serving_figure *f, FILE *out)
 {
-    char mean[MSIM_CELL + 1], p50[MSIM_CELL + 1], p90[MSIM_CELL + 1],
-        p99[MSIM_CELL + 1], low[MSIM_CELL + 1], high[MSIM_CELL + 1];
+    struct latency l = {.what = what};
+    char low[MSIM_CELL + 1], high[MSIM_CELL + 1];
     bool star = o->saturated;
 
     if (isnan(f->mean))
         return;
-    msim_print(out, "  %-6s %12s [%s-%s] %12s %12s %12s\n", what,
-               time_cell(mean, f->mean, star), time_cell(low, f->low, false),
-               time_cell(high, f->high, false), time_cell(p50, f->p50, star),
-               time_cell(p90, f->p90, star), time_cell(p99, f->p99, star));
+    time_cell(l.mean, f->mean, star);
+    time_cell(l.p50, f->p50, star);
+    time_cell(l.p90, f->p90, star);
+    time_cell(l.p99, f->p99, star);
+    snprintf(l.interval, sizeof(l.interval), "[%s-%s]",
+             time_cell(low, f->low, false), time_cell(high, f->high, false));
+    msim_record_text(out, MSIM_COLUMNS(LATENCY), &l);
 }
 
 /* "12.3", or "-" where it is not known. */
-static const char *cell(char text[MSIM_CELL], const char *fmt, double value)
-    __attribute__((format(printf, 2, 0)));
-
-static const char *cell(char text[MSIM_CELL], const char *fmt, double value)
+static void say_number(struct text *t, double value)
 {
     if (isfinite(value))
-        snprintf(text, MSIM_CELL, fmt, value);
+        SAY(t, "%.4g", value);
     else
-        snprintf(text, MSIM_CELL, "-");
-    return text;
+        SAY(t, "-");
+}
+
+static void put_class(const struct msim_class_outcome *c, FILE *out)
+{
+    struct text t = {""};
+
+    SAY(&t, "%s: %llu requests, %llu unfinished, ", c->name,
+        (unsigned long long)c->requests, (unsigned long long)c->unfinished);
+    say_number(&t, c->throughput_rps);
+    SAY(&t, "/s");
+    if (!isnan(c->violations)) {
+        SAY(&t, ", goodput ");
+        say_number(&t, c->goodput_rps);
+        SAY(&t, "/s, %.3g %% late", 100 * c->violations);
+    }
+    msim_print(out, "%s\n", t.of);
 }
 
 static void put_classes(const struct msim_serving_outcome *o, FILE *out)
 {
-    fputs("\nlatency          mean [90 %]                   p50          p90  "
-          "        p99\n",
-          out);
+    msim_print_title(out, "latency          mean [90 %%]                   p50"
+                          "          p90          p99");
     for (uint32_t i = 0; i < o->app->n_classes; i++) {
-        const struct msim_class_outcome *c = &o->classes[i];
-        char rate[MSIM_CELL];
-
-        msim_print(out, "%s: %llu requests, %llu unfinished, %s/s", c->name,
-                   (unsigned long long)c->requests,
-                   (unsigned long long)c->unfinished,
-                   cell(rate, "%.4g", c->throughput_rps));
-        if (!isnan(c->violations))
-            msim_print(out, ", goodput %s/s, %.3g %% late",
-                       cell(rate, "%.4g", c->goodput_rps), 100 * c->violations);
-        fputs("\n", out);
-        put_row(o, "e2e", &c->e2e, out);
-        put_row(o, "TTFT", &c->ttft, out);
-        put_row(o, "TPOT", &c->tpot, out);
+        put_class(&o->classes[i], out);
+        put_row(o, "e2e", &o->classes[i].e2e, out);
+        put_row(o, "TTFT", &o->classes[i].ttft, out);
+        put_row(o, "TPOT", &o->classes[i].tpot, out);
     }
 }
 
-static void put_stage(const struct msim_serving_outcome *o,
-                      const struct msim_stage_outcome *s, FILE *out)
-{
-    char queue[MSIM_CELL + 1], self[MSIM_CELL + 1], without[MSIM_CELL + 1];
-    char visits[MSIM_CELL], held[MSIM_CELL], busy[MSIM_CELL], share[MSIM_CELL],
-        capacity[MSIM_CELL];
+/* ---- stages -------------------------------------------------------------- */
 
-    msim_print(out, "%-20.20s %9.0f %9s %7s %7s %13s %14s %11s %11s %15s%s\n",
-               s->name, s->replicas, cell(visits, "%.4g", s->visits_per_s),
-               cell(held, "%.1f", 100 * s->utilisation),
-               cell(busy, "%.1f", 100 * s->computing),
-               time_cell(queue, s->queue.mean, o->saturated),
-               time_cell(self, s->self.mean, false),
-               cell(share, "%.1f", 100 * s->critical_share),
-               cell(capacity, "%.4g", s->capacity_rps),
-               time_cell(without, s->counterfactual_p99, false),
-               s->saturated ? "  saturated" : "");
-}
+struct stage {
+    const char *name, *saturated;
+    double replicas, visits, held, busy, critical, capacity;
+    char queue[MSIM_CELL + 1], self[MSIM_CELL + 1], without[MSIM_CELL + 1];
+};
+
+static const struct msim_column STAGES[] = {
+    MSIM_COLUMN(struct stage, name, NULL, .heading = "stage",
+                .type = MSIM_COLUMN_TEXT, .width = -20, .most = 20),
+    MSIM_COLUMN(struct stage, replicas, NULL, .heading = "replicas", .gap = 1,
+                .width = 9),
+    MSIM_COLUMN(struct stage, visits, NULL, .heading = "visits/s", .gap = 1,
+                .width = 9, .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct stage, held, NULL, .heading = "held %", .gap = 1,
+                .width = 7, .unit = 100, .decimals = 1),
+    MSIM_COLUMN(struct stage, busy, NULL, .heading = "busy %", .gap = 1,
+                .width = 7, .unit = 100, .decimals = 1),
+    MSIM_COLUMN(struct stage, queue, NULL, .heading = "queue (mean)",
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 13),
+    MSIM_COLUMN(struct stage, self, NULL, .heading = "self (mean)",
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 14),
+    MSIM_COLUMN(struct stage, critical, NULL, .heading = "critical %", .gap = 1,
+                .width = 11, .unit = 100, .decimals = 1),
+    MSIM_COLUMN(struct stage, capacity, NULL, .heading = "capacity/s", .gap = 1,
+                .width = 11, .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct stage, without, NULL, .heading = "p99 without it",
+                .type = MSIM_COLUMN_CELL, .gap = 1, .width = 15),
+    MSIM_COLUMN(struct stage, saturated, NULL, .heading = "",
+                .type = MSIM_COLUMN_TEXT)};
 
 static void put_stages(const struct msim_serving_outcome *o, FILE *out)
 {
-    fputs("\nstage                 replicas  visits/s  held %  busy %  queue "
-          "(mean)    self (mean)  critical %  capacity/s  p99 without it\n",
-          out);
-    for (uint32_t i = 0; i < o->app->n_stages; i++)
-        put_stage(o, &o->stages[i], out);
+    msim_print(out, "\n");
+    msim_record_text_head(out, MSIM_COLUMNS(STAGES));
+    for (uint32_t i = 0; i < o->app->n_stages; i++) {
+        const struct msim_stage_outcome *s = &o->stages[i];
+        struct stage row = {s->name,
+                            s->saturated ? "  saturated" : "",
+                            s->replicas,
+                            s->visits_per_s,
+                            s->utilisation,
+                            s->computing,
+                            s->critical_share,
+                            s->capacity_rps,
+                            "",
+                            "",
+                            ""};
+
+        time_cell(row.queue, s->queue.mean, o->saturated);
+        time_cell(row.self, s->self.mean, false);
+        time_cell(row.without, s->counterfactual_p99, false);
+        msim_record_text(out, MSIM_COLUMNS(STAGES), &row);
+    }
 }
 
 void msim_serving_text(const struct msim_serving_outcome *o, FILE *out)
@@ -220,13 +286,9 @@ void msim_serving_text(const struct msim_serving_outcome *o, FILE *out)
     put_classes(o, out);
     put_stages(o, out);
     if (o->saturated)
-        fputs("\n* of this run: without a steady state latencies grow with its "
-              "length\n",
-              out);
-    if (o->n_warnings)
-        fputs("\n", out);
-    for (uint32_t i = 0; i < o->n_warnings; i++)
-        msim_print(out, "warning: %s\n", o->warnings[i]);
+        msim_print_title(out, "* of this run: without a steady state "
+                              "latencies grow with its length");
+    msim_report_warnings((const char *const *)o->warnings, o->n_warnings, out);
     msim_print(out, "\n%llu events in %.2f s\n", (unsigned long long)o->events,
                o->seconds);
 }

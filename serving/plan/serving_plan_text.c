@@ -8,43 +8,31 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- words --------------------------------------------------------------- */
 
-static void add(char *text, size_t size, const char *fmt, ...)
-    MSIM_PRINTF(3, 4);
-static void add(char *text, size_t size, const char *fmt, ...)
-{
-    size_t n = strlen(text);
-    va_list args;
-
-    va_start(args, fmt);
-    msim_vprint_text(text + n, size - n, fmt, args);
-    va_end(args);
-}
-
 void msim_serving_config_text(const struct msim_serving_spec *s,
                               uint32_t config, char *text, size_t size)
 {
     *text = '\0';
-    add(text, size, "%s",
-        s->platforms[msim_serving_spec_platform(s, config)].name);
+    msim_text_append(text, size, "%s",
+                     s->platforms[msim_serving_spec_platform(s, config)].name);
     for (int i = 0; i < MSIM_SERVING_DIMENSIONS; i++) {
         enum msim_serving_dimension d = (enum msim_serving_dimension)i;
         const cJSON *v = msim_serving_spec_value(s, config, d);
         const char *name = msim_serving_dimension_text(d);
 
         if (cJSON_IsString(v))
-            add(text, size, ", %s%s%s", d == MSIM_SERVING_KV ? name : "",
-                d == MSIM_SERVING_KV ? " " : "", v->valuestring);
+            msim_text_append(text, size, ", %s%s%s",
+                             d == MSIM_SERVING_KV ? name : "",
+                             d == MSIM_SERVING_KV ? " " : "", v->valuestring);
         else if (cJSON_IsNumber(v))
-            add(text, size, ", %s %g", name, v->valuedouble);
+            msim_text_append(text, size, ", %s %g", name, v->valuedouble);
         else if (cJSON_IsBool(v))
-            add(text, size, ", %s %s", name,
-                cJSON_IsTrue(v) ? "true" : "false");
+            msim_text_append(text, size, ", %s %s", name,
+                             cJSON_IsTrue(v) ? "true" : "false");
     }
 }
 
@@ -55,13 +43,13 @@ void msim_serving_promise_text(const struct msim_serving_choice *c,
 
     *text = '\0';
     if (p->metric == MSIM_PROMISE_E2E)
-        add(text, size, "e2e");
+        msim_text_append(text, size, "e2e");
     else
         for (const char *s = msim_promise_metric_text(p->metric); *s; s++)
-            add(text, size, "%c", toupper((unsigned char)*s));
-    add(text, size, " p%g", p->percentile);
+            msim_text_append(text, size, "%c", toupper((unsigned char)*s));
+    msim_text_append(text, size, " p%g", p->percentile);
     if (p->cls != MSIM_CLASS_ALL && c->app.n_classes > 1)
-        add(text, size, " of %s", c->app.classes[p->cls].name);
+        msim_text_append(text, size, " of %s", c->app.classes[p->cls].name);
 }
 
 void msim_serving_question_text(const struct msim_serving_choice *c, char *text,
@@ -70,11 +58,12 @@ void msim_serving_question_text(const struct msim_serving_choice *c, char *text,
     char what[200];
 
     *text = '\0';
-    add(text, size, "%.6g requests/s to %s", c->spec->rate, c->spec->model);
+    msim_text_append(text, size, "%.6g requests/s to %s", c->spec->rate,
+                     c->spec->model);
     for (uint32_t i = 0; i < c->app.n_promises; i++) {
         msim_serving_promise_text(c, i, what, sizeof(what));
-        add(text, size, "%s %s within %.6g ms", i ? "," : ":", what,
-            c->app.promises[i].limit_ms);
+        msim_text_append(text, size, "%s %s within %.6g ms", i ? "," : ":",
+                         what, c->app.promises[i].limit_ms);
     }
 }
 
@@ -87,12 +76,14 @@ void msim_serving_none_text(const struct msim_serving_choice *c, char *text,
 
     *text = '\0';
     if (msim_serving_choice_next(c, &at)) {
-        add(text, size,
+        msim_text_append(
+            text, size,
             "what keeps the promises does not keep the limits of the spec");
         return;
     }
     msim_serving_config_text(c->spec, config, name, sizeof(name));
-    add(text, size,
+    msim_text_append(
+        text, size,
         near ? "no number of replicas keeps the promises; the nearest is %s: "
                "%s"
              : "nothing can be served: %s: %s",
@@ -105,9 +96,10 @@ static void money(const struct msim_serving_choice *c, double v, char *text,
 {
     *text = '\0';
     if (isnan(v))
-        add(text, size, "-");
+        msim_text_append(text, size, "-");
     else
-        add(text, size, v < 10 ? "%.3g %s" : "%.1f %s", v, c->spec->currency);
+        msim_text_append(text, size, v < 10 ? "%.3g %s" : "%.1f %s", v,
+                         c->spec->currency);
 }
 
 /* ---- what to take -------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -173,18 +174,37 @@ enum msim_status msim_size_plan_save(const struct msim_size_plan *p,
 
 /* ---- text ---------------------------------------------------------------- */
 
+struct stage {
+    const char *name;
+    int64_t replicas;
+    double visits, each, p99;
+};
+
+static const struct msim_column STAGES[] = {
+    MSIM_COLUMN(struct stage, name, NULL, .heading = "stage",
+                .type = MSIM_COLUMN_TEXT, .width = -20),
+    MSIM_COLUMN(struct stage, replicas, NULL, .heading = "replicas",
+                .type = MSIM_COLUMN_COUNT, .gap = 1, .width = 8),
+    MSIM_COLUMN(struct stage, visits, NULL, .heading = "visits/s", .gap = 1,
+                .width = 12, .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct stage, each, NULL, .heading = "a replica", .gap = 1,
+                .width = 10, .style = 'g', .decimals = 4),
+    MSIM_COLUMN(struct stage, p99, NULL, .heading = "p99 ms", .gap = 1,
+                .width = 12, .style = 'g', .decimals = 4)};
+
 static void put_table(const struct msim_size_plan *p, FILE *out)
 {
     const struct msim_app *app = p->load->app;
 
-    msim_print(out, "%-20s %8s %12s %10s %12s\n", "stage", "replicas",
-               "visits/s", "a replica", "p99 ms");
+    msim_record_text_head(out, MSIM_COLUMNS(STAGES));
     for (uint32_t s = 0; s < app->n_stages; s++) {
         const struct msim_sizing_stage *st = &p->sizing->stages[s];
 
-        msim_print(out, "%-20s %8" PRId64 " %12.4g %10.4g %12.4g\n",
-                   app->stages[s].name, st->replicas, st->visits_per_s,
-                   st->visits_per_s / (double)st->replicas, st->latency_ms);
+        msim_record_text(
+            out, MSIM_COLUMNS(STAGES),
+            &(struct stage){app->stages[s].name, st->replicas, st->visits_per_s,
+                            st->visits_per_s / (double)st->replicas,
+                            st->latency_ms});
     }
 }
 
@@ -220,5 +240,5 @@ void msim_size_plan_text(const struct msim_size_plan *p, FILE *out)
                    p->explored->stages, p->explored->runs,
                    p->explored->replica_seconds);
     say_why(p, why, sizeof(why));
-    msim_print(out, "\n%s\n", why);
+    msim_print_title(out, "%s", why);
 }

@@ -88,7 +88,7 @@ plan/traced          : core/ models/platform predict predict/memory predict/rows
 plan/synth           : core/base core/trace core/write_et core/work core/pipeline plan/describe plan/parts :
 plan/simulate        : core/ models/ predict plan/describe plan/synth plan/search :
 plan/written         : core/base core/json core/memory core/reshape core/rewrite core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/synth predict : cjson/ cJSON.h
-plan/outcome         : core/base core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+plan/outcome         : core/base core/record core/guard core/memory core/report/page core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/guard core/json core/trace core/work core/memory core/report/markdown core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory plan/simulate plan/synth predict predict/scenario predict/scenario/list predict/write : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/memory predict/whatif predict/edit predict/scenario/list : cjson/ cJSON.h
 predict/scenario/list : core/base core/json : cjson/ cJSON.h
@@ -103,10 +103,10 @@ serving/sim          : core/base serving/draw serving/app serving/engine serving
 serving/deploy       : core/base models/platform plan/describe serving/draw serving/app serving/engine serving/llm serving/sim :
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base core/guard core/turns models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
-serving/outcome      : core/base core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
+serving/outcome      : core/base core/record core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
 serving/plan         : core/base core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
-serving/size         : core/base serving/draw serving/app serving/explore serving/sim :
+serving/size         : core/base core/record serving/draw serving/app serving/explore serving/sim :
 serving/apps         : core/base core/record core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
 serving/counters     : core/base :
 serving/watch        : core/base core/json models/forest serving/app serving/draw serving/counters : cjson/ cJSON.h

@@ -155,11 +155,11 @@ judge() { # FILE
     }
     file !~ prints && file !~ formats {
         format("printf|msim_message|msim_message_warning", 1)
-        format("fprintf|dprintf|msim_print|msim_html_print|" \
+        format("fprintf|dprintf|msim_print|msim_print_title|msim_html_print|" \
             "msim_markdown_print|" \
             "msim_gnuplot_print|msim_csv_print|msim_csv_print_draft|" \
             "msim_text_add", 2)
-        format("snprintf|msim_shell_print", 3)
+        format("snprintf|msim_shell_print|msim_text_append", 3)
         format("msim_fail", 5)
     }
     file !~ bytes && calls("fwrite|fwrite_unlocked|gzwrite|gzputs|gzprintf") {

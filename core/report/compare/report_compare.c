@@ -324,16 +324,10 @@ static void print_iterations(struct msim_compare_page *page)
 
 static void print_notes(const struct msim_compare_page *page)
 {
-    char text[2048];
-
     if (page->doubtful)
         fputs("\n~ no more than the 90 % intervals leave room for\n",
               page->out);
-    for (uint32_t i = 0; i < page->c->n_warnings; i++) {
-        msim_format_name(text, sizeof(text), page->c->warnings[i],
-                         sizeof(text));
-        msim_print(page->out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
-    }
+    msim_report_warnings(page->c->warnings, page->c->n_warnings, page->out);
 }
 
 enum msim_status msim_report_compare_text(const struct msim_comparison *c,

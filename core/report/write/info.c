@@ -4,6 +4,7 @@
  */
 #include "core/base/json.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 
 #include <inttypes.h>
@@ -235,43 +236,82 @@ static void print_summary(const struct msim_job *job, FILE *out)
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         const struct msim_trace *t = job->ranks[i];
         const struct msim_gpu_properties *gpu = &t->gpu_properties;
+        char sms[48] = "", gpus[48] = "";
 
         if (!gpu->name || is_told(job, i))
             continue;
         msim_format_name(name, sizeof(name), msim_trace_text(t, gpu->name), 64);
-        msim_print(out, "GPU: %s, %.1f GB", name,
-                   (double)gpu->memory_bytes / 1e9);
         if (gpu->sms)
-            fprintf(out, ", %u multiprocessors", gpu->sms);
+            snprintf(sms, sizeof(sms), ", %u multiprocessors", gpu->sms);
         if (t->gpus > 1)
-            fprintf(out, "; %u GPUs in one process", t->gpus);
-        fputc('\n', out);
+            snprintf(gpus, sizeof(gpus), "; %u GPUs in one process", t->gpus);
+        msim_print(out, "GPU: %s, %.1f GB%s%s\n", name,
+                   (double)gpu->memory_bytes / 1e9, sms, gpus);
     }
 }
 
+struct file_line {
+    char rank[24], linked[16], version[32], path[1024];
+    const char *format, *salvaged;
+    int64_t events, ops, kernels, collectives, steps;
+};
+
+#define OF(member, title, before, columns, ...)                                \
+    MSIM_COLUMN(struct file_line, member, NULL, .heading = (title),            \
+                .gap = (before), .width = (columns), __VA_ARGS__)
+
+static const struct msim_column FILES[] = {
+    OF(rank, "rank", 0, 4, .type = MSIM_COLUMN_CELL),
+    OF(format, "format", 2, -6, .type = MSIM_COLUMN_TEXT),
+    OF(version, "version", 2, -18, .type = MSIM_COLUMN_CELL),
+    OF(events, "events", 1, 9, .type = MSIM_COLUMN_COUNT),
+    OF(ops, "ops", 1, 9, .type = MSIM_COLUMN_COUNT),
+    OF(kernels, "kernels", 1, 8, .type = MSIM_COLUMN_COUNT),
+    OF(collectives, "collectives", 1, 11, .type = MSIM_COLUMN_COUNT),
+    OF(steps, "steps", 1, 6, .type = MSIM_COLUMN_COUNT),
+    OF(linked, "linked", 2, 6, .type = MSIM_COLUMN_CELL),
+    OF(path, "file", 2, 0, .type = MSIM_COLUMN_CELL),
+    OF(salvaged, "", 0, 0, .type = MSIM_COLUMN_TEXT)};
+
 static void print_file(const struct msim_file_info *f, FILE *out)
 {
-    char rank[24] = "-", linked[16] = "-", version[32] = "-", path[1024];
+    struct file_line l = {
+        .rank = "-",
+        .linked = "-",
+        .version = "-",
+        .format = msim_format_text(f->format),
+        .salvaged = f->salvaged ? " (broken: a part was salvaged)" : "",
+        .events = (int64_t)f->events,
+        .ops = (int64_t)f->ops,
+        .kernels = (int64_t)f->kernels,
+        .collectives = (int64_t)f->collectives,
+        .steps = (int64_t)f->steps};
 
     if (f->rank >= 0)
-        snprintf(rank, sizeof(rank), "%" PRId64, f->rank);
+        snprintf(l.rank, sizeof(l.rank), "%" PRId64, f->rank);
     if (!isnan(f->linked))
-        snprintf(linked, sizeof(linked), "%.1f%%", 100 * f->linked);
+        snprintf(l.linked, sizeof(l.linked), "%.1f%%", 100 * f->linked);
     if (f->version && f->version[0])
-        msim_format_name(version, sizeof(version), f->version, 18);
-    msim_format_name(path, sizeof(path), f->path, sizeof(path));
-    msim_print(out,
-               "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64
-               " %11" PRIu64 " %6" PRIu64 "  %6s  %s%s\n",
-               rank, msim_format_text(f->format), version, f->events, f->ops,
-               f->kernels, f->collectives, f->steps, linked, path,
-               f->salvaged ? " (broken: a part was salvaged)" : "");
+        msim_format_name(l.version, sizeof(l.version), f->version, 18);
+    msim_format_name(l.path, sizeof(l.path), f->path, sizeof(l.path));
+    msim_record_text(out, MSIM_COLUMNS(FILES), &l);
+}
+
+/* " (rank 3)" where there are several. */
+static const char *which_rank(const struct msim_job *job, int64_t rank,
+                              char text[40])
+{
+    text[0] = '\0';
+    if (msim_job_traced(job) > 1 && rank >= 0)
+        snprintf(text, 40, " (rank %" PRId64 ")", rank);
+    return text;
 }
 
 static void print_steps(const struct msim_job *job, FILE *out)
 {
     const struct msim_trace *t = NULL;
     msim_ps low = 0, high = 0;
+    char rank[40];
 
     for (uint32_t i = 0; i < job->n_ranks && (!t || !t->n_steps); i++)
         t = job->ranks[i];
@@ -282,16 +322,17 @@ static void print_steps(const struct msim_job *job, FILE *out)
         low = t->steps[i].dur < low ? t->steps[i].dur : low;
         high = t->steps[i].dur > high ? t->steps[i].dur : high;
     }
-    fprintf(out, "\nsteps: ProfilerStep#%" PRId64, t->steps[0].number);
     if (t->n_steps > 1)
-        fprintf(out, " to #%" PRId64 ", %.3f to %.3f ms each",
-                t->steps[t->n_steps - 1].number, (double)low / 1e9,
-                (double)high / 1e9);
+        msim_print_title(out,
+                         "steps: ProfilerStep#%" PRId64 " to #%" PRId64
+                         ", %.3f to %.3f ms each%s",
+                         t->steps[0].number, t->steps[t->n_steps - 1].number,
+                         (double)low / 1e9, (double)high / 1e9,
+                         which_rank(job, t->rank, rank));
     else
-        fprintf(out, ", %.3f ms", (double)low / 1e9);
-    if (msim_job_traced(job) > 1 && t->rank >= 0)
-        fprintf(out, " (rank %" PRId64 ")", t->rank);
-    fputc('\n', out);
+        msim_print_title(out, "steps: ProfilerStep#%" PRId64 ", %.3f ms%s",
+                         t->steps[0].number, (double)low / 1e9,
+                         which_rank(job, t->rank, rank));
 }
 
 /* Of the file in which most is allocated. */
@@ -299,6 +340,7 @@ static void print_memory(const struct msim_job *job, FILE *out)
 {
     const struct msim_file_info *most = NULL;
     struct msim_recorded_memory sum, best = {0};
+    char text[MSIM_RECORDED_TEXT], rank[40];
 
     for (uint32_t i = 0; i < job->n_files; i++) {
         sum = msim_recorded_memory_sum(&job->files[i].memory);
@@ -310,11 +352,9 @@ static void print_memory(const struct msim_job *job, FILE *out)
     }
     if (!most)
         return;
-    fputs("\nmemory recorded: ", out);
-    msim_report_put_recorded(&most->memory, out);
-    if (msim_job_traced(job) > 1 && most->rank >= 0)
-        fprintf(out, " (rank %" PRId64 ")", most->rank);
-    fputc('\n', out);
+    msim_report_recorded_text(&most->memory, text);
+    msim_print_title(out, "memory recorded: %s%s", text,
+                     which_rank(job, most->rank, rank));
 }
 
 /* How many of a kind there are in all files; of those with a name, of all
@@ -335,9 +375,10 @@ static uint64_t total_of(const struct msim_job *job,
 static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
                        FILE *out)
 {
-    char what[160], said[160];
+    char what[160], said[160], label[64];
     bool any = false;
 
+    snprintf(label, sizeof(label), "  %s: ", msim_import_fate_text(fate));
     for (int k = 0; k < MSIM_IMPORT_KINDS; k++) {
         const struct msim_import_kind_info *kind =
             msim_import_about((enum msim_import_kind)k);
@@ -346,13 +387,15 @@ static void print_fate(const struct msim_job *job, enum msim_import_fate fate,
 
         if (!n)
             continue;
-        if (any)
-            fputs(*kind->said ? "\n    " : ", ", out);
-        else
-            msim_print(out, "  %s: ", msim_import_fate_text(fate));
         msim_import_words(what, sizeof(what), kind->what, n, "...");
         msim_import_words(said, sizeof(said), kind->said, n, "...");
-        msim_print(out, "%" PRIu64 " %s%s%s", n, what, *said ? " " : "", said);
+        msim_print(out,
+                   any && *kind->said ? "\n    %s%" PRIu64 " %s%s%s"
+                                      : "%s%" PRIu64 " %s%s%s",
+                   !any          ? label
+                   : *kind->said ? ""
+                                 : ", ",
+                   n, what, *said ? " " : "", said);
         any = true;
     }
     if (any)
@@ -367,19 +410,19 @@ static void print_import(const struct msim_job *job, FILE *out)
         read += job->files[i].import.read;
         events += job->files[i].events;
     }
-    fprintf(out, "\nread: %" PRIu64 " of %" PRIu64 " records\n", read, events);
+    msim_print_title(out, "read: %" PRIu64 " of %" PRIu64 " records", read,
+                     events);
     for (int f = 0; f < MSIM_IMPORT_FATES; f++)
         print_fate(job, (enum msim_import_fate)f, out);
 }
 
 enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
 {
-    char text[TEXT_MAX], line[2048];
+    char text[TEXT_MAX];
 
     print_summary(job, out);
-    fputs("\nrank  format  version               events       ops  kernels "
-          "collectives  steps  linked  file\n",
-          out);
+    fputc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(FILES));
     for (uint32_t i = 0; i < job->n_files; i++)
         print_file(&job->files[i], out);
     print_steps(job, out);
@@ -387,10 +430,7 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
     print_import(job, out);
     for (unsigned i = 0; missing(job, i, text); i++)
         msim_print(out, i ? "  - %s\n" : "\nmissing:\n  - %s\n", text);
-    for (uint32_t i = 0; i < job->n_warnings; i++) {
-        msim_format_name(line, sizeof(line), job->warnings[i], sizeof(line));
-        msim_print(out, i ? "warning: %s\n" : "\nwarning: %s\n", line);
-    }
+    msim_report_warnings(job->warnings, job->n_warnings, out);
     return ferror(out) ? MSIM_EWRITE : MSIM_OK;
 }
 

@@ -152,14 +152,18 @@ void msim_usage_means(const struct msim_prediction *p,
 #define MSIM_USAGE_TEXT 160
 void msim_usage_text(const double means[MSIM_USAGES],
                      char text[MSIM_USAGE_TEXT]);
-/* What was measured, on each GPU where there are several; as text, and as a
- * member, or null. */
-void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out);
+/* What was measured, on each GPU where there are several; as text, "" where
+ * nothing was, and as a member, or null. */
+#define MSIM_RECORDED_TEXT 1024
+void msim_report_recorded_text(const struct msim_recorded_list *l,
+                               char text[MSIM_RECORDED_TEXT]);
 void msim_report_json_recorded(struct msim_json *j, const char *key,
                                const struct msim_recorded_list *l);
 /* '!' where it is not expected to fit, '?' where it is, but the GPU's memory
  * lies inside the interval of what is needed; else '\0'. */
 char msim_report_memory_mark(const struct msim_memory_note *m);
+/* A line that says what that sign means; none of '\0'. */
+void msim_report_memory_key(char mark, FILE *out);
 /* The peak in GiB with that mark; "-" where it is not known. */
 void msim_report_memory_cell(char cell[MSIM_CELL],
                              const struct msim_memory_note *m);
@@ -167,6 +171,8 @@ void msim_report_memory_cell(char cell[MSIM_CELL],
  * lines; `indent` before all but the first. */
 void msim_report_memory_text(const struct msim_memory_note *m,
                              const char *indent, FILE *out);
+/* Sentences with "warning: " before each, apart from what is above. */
+void msim_report_warnings(const char *const *warnings, uint32_t n, FILE *out);
 /* Chrome trace format; opens in the Perfetto UI. `path` may end in .gz. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_timeline(const struct msim_timeline *t,

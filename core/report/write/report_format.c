@@ -319,6 +319,16 @@ void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
     add_options(out, size, p);
 }
 
+void msim_report_warnings(const char *const *warnings, uint32_t n, FILE *out)
+{
+    char text[2048];
+
+    for (uint32_t i = 0; i < n; i++) {
+        msim_format_name(text, sizeof(text), warnings[i], sizeof(text));
+        msim_print(out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
+    }
+}
+
 void msim_page_line(const struct msim_page *page, const char *label,
                     const char *fmt, ...)
 {

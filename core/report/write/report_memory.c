@@ -27,6 +27,13 @@ char msim_report_memory_mark(const struct msim_memory_note *m)
     return is_too_large(m) ? '!' : is_edge(m) ? '?' : '\0';
 }
 
+void msim_report_memory_key(char mark, FILE *out)
+{
+    if (mark)
+        msim_print(out, "%c: not %s to fit into the memory of the GPU\n", mark,
+                   mark == '!' ? "expected" : "sure");
+}
+
 void msim_report_memory_cell(char cell[MSIM_CELL],
                              const struct msim_memory_note *m)
 {
@@ -38,8 +45,16 @@ void msim_report_memory_cell(char cell[MSIM_CELL],
                  msim_report_memory_mark(m));
 }
 
+/* ---- a line -------------------------------------------------------------- */
+
+struct line {
+    char text[2048];
+};
+
+#define SAY(l, ...) msim_text_append((l)->text, sizeof((l)->text), __VA_ARGS__)
+
 /* "gradients" for "optimizer_state": words for people. */
-static void put_parts(const struct msim_memory_note *m, FILE *out)
+static void say_parts(struct line *l, const struct msim_memory_note *m)
 {
     char bytes[MSIM_CELL], word[48];
     bool any = false;
@@ -51,28 +66,24 @@ static void put_parts(const struct msim_memory_note *m, FILE *out)
         for (char *at = word; (at = strchr(at, '_'));)
             *at = ' ';
         msim_format_memory(bytes, m->by[i].bytes);
-        msim_print(out, "%s%s %s", any ? ", " : "", word, bytes);
+        SAY(l, "%s%s %s", any ? ", " : "", word, bytes);
         any = true;
     }
 }
 
 /* What the framework's allocator does not hold. */
-static void put_beside(const struct msim_memory_note *m, bool on_own_line,
-                       FILE *out)
+static void say_beside(struct line *l, const struct msim_memory_note *m)
 {
     char bytes[MSIM_CELL];
 
     if (!(m->context > 0))
         return;
     msim_format_memory(bytes, m->context);
-    msim_print(out,
-               on_own_line ? "\n    beside it: CUDA's context %s"
-                           : ", CUDA's context %s",
-               bytes);
+    SAY(l, "CUDA's context %s", bytes);
     if (!(m->nccl > 0))
         return;
     msim_format_memory(bytes, m->nccl);
-    msim_print(out, ", NCCL's buffers %s", bytes);
+    SAY(l, ", NCCL's buffers %s", bytes);
 }
 
 /* Those that fit, or those that do not, in a line. */
@@ -80,94 +91,100 @@ static void put_ways(const struct msim_memory_note *m, bool fit,
                      const char *indent, FILE *out)
 {
     char bytes[MSIM_CELL];
-    bool any = false;
+    struct line l = {""};
 
     for (uint32_t i = 0; i < m->n_ways; i++) {
         if (m->ways[i].is_enough != fit)
             continue;
         msim_format_memory(bytes, m->ways[i].needed);
-        msim_print(out, "%s%s (%s)",
-                   any   ? "; "
-                   : fit ? "would fit: "
-                         : "would not yet: ",
-                   m->ways[i].change, bytes);
-        any = true;
+        SAY(&l, "%s%s (%s)",
+            *l.text ? "; "
+            : fit   ? "would fit: "
+                    : "would not yet: ",
+            m->ways[i].change, bytes);
     }
-    if (any)
-        msim_print(out, "\n%s", indent);
+    if (*l.text)
+        msim_print(out, "%s\n%s", l.text, indent);
 }
 
 void msim_report_memory_text(const struct msim_memory_note *m,
                              const char *indent, FILE *out)
 {
     char needed[MSIM_CELL], capacity[MSIM_CELL];
+    struct line l = {""};
 
     if (!msim_report_memory_mark(m))
         return;
     msim_format_memory(needed, m->needed);
     msim_format_memory(capacity, m->capacity);
-    msim_print(out, "%s: needs %s of %s",
-               !is_edge(m)       ? "does not fit"
-               : is_too_large(m) ? "is not expected to fit"
-                                 : "is not sure to fit",
-               needed, capacity);
+    SAY(&l, "%s: needs %s of %s",
+        !is_edge(m)       ? "does not fit"
+        : is_too_large(m) ? "is not expected to fit"
+                          : "is not sure to fit",
+        needed, capacity);
     if (m->n_by && is_too_large(m)) {
-        fputs("; at the peak: ", out);
-        put_parts(m, out);
-        put_beside(m, false, out);
+        SAY(&l, "; at the peak: ");
+        say_parts(&l, m);
+        SAY(&l, "%s", m->context > 0 ? ", " : "");
+        say_beside(&l, m);
     }
-    msim_print(out, "\n%s", m->n_ways ? indent : "");
+    msim_print(out, "%s\n%s", l.text, m->n_ways ? indent : "");
     put_ways(m, true, indent, out);
     put_ways(m, false, "", out);
 }
 
-void msim_report_put_recorded(const struct msim_recorded_list *l, FILE *out)
+void msim_report_recorded_text(const struct msim_recorded_list *l,
+                               char text[MSIM_RECORDED_TEXT])
 {
     char allocated[MSIM_CELL], reserved[MSIM_CELL];
 
+    text[0] = '\0';
     for (uint32_t i = 0; i < l->n; i++) {
         msim_format_memory(allocated, (double)l->of[i].allocated);
         msim_format_memory(reserved, (double)l->of[i].reserved);
         if (l->n > 1)
-            msim_print(out, "%sGPU %lld: ", i ? "; " : "",
-                       (long long)l->of[i].device);
-        msim_print(out, "%s", allocated);
+            msim_text_append(text, MSIM_RECORDED_TEXT,
+                             "%sGPU %lld: ", i ? "; " : "",
+                             (long long)l->of[i].device);
+        msim_text_append(text, MSIM_RECORDED_TEXT, "%s", allocated);
         if (l->of[i].reserved != MSIM_BYTES_UNKNOWN)
-            msim_print(out, ", %s reserved", reserved);
+            msim_text_append(text, MSIM_RECORDED_TEXT, ", %s reserved",
+                             reserved);
     }
 }
 
-/* In the column of the predicted one. */
-static void page_recorded(const struct msim_page *page)
+static void page_peak(const struct msim_page *page)
 {
-    const struct msim_recorded_list *l = &page->p->memory.recorded;
+    const struct msim_memory_note *m = &page->p->memory;
+    char peak[MSIM_CELL], reserved[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
+    struct line l = {""}, beside = {""};
 
-    if (!l->n)
-        return;
-    msim_print(page->out, "  %-15s  %s", "memory recorded",
-               l->n > 1 ? "" : "  ");
-    msim_report_put_recorded(l, page->out);
-    fputc('\n', page->out);
+    msim_format_memory(peak, m->peak);
+    msim_format_memory(reserved, m->reserved);
+    msim_format_memory(low, m->low);
+    msim_format_memory(high, m->high);
+    SAY(&l, "%11s      90 %%: %s to %s at the peak", peak, low, high);
+    if (m->reserved > m->peak)
+        SAY(&l, ", %s reserved", reserved);
+    msim_page_line(page, "memory", "%s", l.text);
+    say_beside(&beside, m);
+    if (*beside.text)
+        msim_print(page->out, "    beside it: %s\n", beside.text);
 }
 
 void msim_page_memory(const struct msim_page *page)
 {
     const struct msim_memory_note *m = &page->p->memory;
-    char peak[MSIM_CELL], reserved[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
+    char recorded[MSIM_RECORDED_TEXT];
 
-    page_recorded(page);
+    /* In the column of the predicted one. */
+    msim_report_recorded_text(&m->recorded, recorded);
+    if (m->recorded.n)
+        msim_page_line(page, "memory recorded", "%s%s",
+                       m->recorded.n > 1 ? "" : "  ", recorded);
     if (!(m->peak > 0))
         return;
-    msim_format_memory(peak, m->peak);
-    msim_format_memory(reserved, m->reserved);
-    msim_format_memory(low, m->low);
-    msim_format_memory(high, m->high);
-    msim_print(page->out, "  %-15s  %11s      90 %%: %s to %s at the peak",
-               "memory", peak, low, high);
-    if (m->reserved > m->peak)
-        msim_print(page->out, ", %s reserved", reserved);
-    put_beside(m, true, page->out);
-    fputc('\n', page->out);
+    page_peak(page);
     if (msim_report_memory_mark(m)) {
         fputs("    ", page->out);
         msim_report_memory_text(m, "    ", page->out);

@@ -15,7 +15,6 @@
 
 #define EXAMPLE_COLUMNS 64
 #define EXPLAIN_COLUMNS 49 /* beside the operator of such an example */
-#define LINE_BYTES      2048
 #define BAR_CELLS       24
 #define BAR_BYTES       (2 + 3 * BAR_CELLS + 4)
 
@@ -483,12 +482,8 @@ static void print_notes(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
     const char *example;
-    char text[LINE_BYTES];
 
-    for (uint32_t i = 0; i < p->n_warnings; i++) {
-        msim_format_name(text, sizeof(text), p->warnings[i], LINE_BYTES);
-        msim_print(page->out, i ? "warning: %s\n" : "\nwarning: %s\n", text);
-    }
+    msim_report_warnings(p->warnings, p->n_warnings, page->out);
     example = explainable(p);
     fputs(example ? NEXT : NEXT "\n", page->out);
     if (example)

@@ -4,6 +4,7 @@
  */
 #include "core/base/containers.h"
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report_internal.h"
 
 #include <inttypes.h>
@@ -288,8 +289,8 @@ void msim_page_waits(const struct msim_page *page)
 
     if (!w->main_thread.n && !w->gpu_idle.n && !page->p->n_stragglers)
         return;
-    msim_print(page->out, "\nwaiting, in an iteration%s\n",
-               page->p->ranks > 1 ? " of the slowest rank" : "");
+    msim_print_title(page->out, "waiting, in an iteration%s",
+                     page->p->ranks > 1 ? " of the slowest rank" : "");
     print_waits(page, "main thread, for", &w->main_thread);
     print_waits(page, "idle GPU, for", &w->gpu_idle);
     print_stragglers(page);
@@ -338,9 +339,9 @@ void msim_page_known(const struct msim_page *page)
 
     if (!p->n_edges)
         return;
-    fputs("\nhow dependencies are known: how many decide when something "
-          "starts, of all\n",
-          page->out);
+    msim_print_title(page->out,
+                     "how dependencies are known: how many decide when "
+                     "something starts, of all");
     for (uint32_t i = 0; i < p->n_edges; i++)
         if (is_first(p, i))
             print_source(page, p->edges[i].source);

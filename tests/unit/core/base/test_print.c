@@ -118,6 +118,26 @@ static void test_print__fills_a_text(void)
     CHECK_STR(text, "1234567");
 }
 
+/* A text grows behind what it holds; a title stands apart from what is above.
+ */
+static void test_print__appends_and_titles(void)
+{
+    char text[12] = "a", *got = NULL;
+    size_t size = 0;
+    FILE *out;
+
+    msim_text_append(text, sizeof(text), ", %d", 12);
+    msim_text_append(text, sizeof(text), ", %s", "b\tcdefgh");
+    CHECK_STR(text, "a, 12, b?cd");
+    msim_text_append(text, sizeof(text), "more");
+    CHECK_STR(text, "a, 12, b?cd");
+    out = open_memstream(&got, &size);
+    msim_print_title(out, "ranks of %s", "x\ny");
+    fclose(out);
+    CHECK_STR(got, "\nranks of x?y\n");
+    free(got);
+}
+
 static void test_print__knows_what_can_be_shown(void)
 {
     CHECK_UINT(msim_printable_length("a"), 1);
@@ -139,6 +159,7 @@ int main(void)
     RUN(test_print__texts_drive_no_terminal);
     RUN(test_print__returns_characters);
     RUN(test_print__fills_a_text);
+    RUN(test_print__appends_and_titles);
     RUN(test_print__knows_what_can_be_shown);
     return check_summary();
 }

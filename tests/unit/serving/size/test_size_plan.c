@@ -99,7 +99,7 @@ static void test_size_plan__text(void)
              "web                         4           50       12.5         "
              "12.5\n"
              "db                          1            0          0          "
-             "nan\n\n"
+             "  -\n\n"
              "class read: 99.00 %% within the limit (98.50 to 100.00), p99 "
              "31.25 ms\n"
              "explored: 2 stages in 1 runs, 40.5 replica-seconds\n\n%s\n",
