@@ -43,12 +43,18 @@ static const cJSON *json_of(const struct msim_column *c, const void *record)
     return json;
 }
 
+/* Of what is a whole number; MSIM_COLUMN_NO_COUNT: empty. */
 static int64_t count_of(const struct msim_column *c, const void *record)
 {
+    uint32_t u;
     int64_t v;
 
+    if (c->type == MSIM_COLUMN_U32) {
+        memcpy(&u, at(c, record), sizeof(u));
+        return u;
+    }
     memcpy(&v, at(c, record), sizeof(v));
-    return v;
+    return c->type == MSIM_COLUMN_RANK && v < 0 ? MSIM_COLUMN_NO_COUNT : v;
 }
 
 static double real_of(const struct msim_column *c, const void *record)
@@ -78,7 +84,7 @@ static const char *field_of(const struct msim_column *c, const void *record,
         *made = cJSON_PrintUnformatted(json);
         return *made ? *made : "";
     }
-    if (c->type == MSIM_COLUMN_COUNT) {
+    if (c->type != MSIM_COLUMN_REAL) {
         if (count_of(c, record) != MSIM_COLUMN_NO_COUNT)
             snprintf(number, NUMBER, "%" PRId64, count_of(c, record));
     } else if (isfinite(real_of(c, record))) {
@@ -152,7 +158,12 @@ static void put_member(struct msim_json *j, const struct msim_column *c,
     case MSIM_COLUMN_REAL:
         msim_json_number(j, c->key, real_of(c, record));
         break;
+    case MSIM_COLUMN_TIME:
+        msim_json_time(j, c->key, count_of(c, record));
+        break;
     case MSIM_COLUMN_COUNT:
+    case MSIM_COLUMN_U32:
+    case MSIM_COLUMN_RANK:
         if (count_of(c, record) == MSIM_COLUMN_NO_COUNT)
             msim_json_text(j, c->key, NULL);
         else
@@ -177,9 +188,165 @@ static void put_member(struct msim_json *j, const struct msim_column *c,
 void msim_record_json(struct msim_json *j, const struct msim_column *c,
                       size_t n, const void *record)
 {
-    for (size_t i = 0; i < n; i++)
-        if (c[i].key)
-            put_member(j, &c[i], record);
+    const char *in = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!c[i].key)
+            continue;
+        if (in && (!c[i].in || strcmp(in, c[i].in) != 0)) {
+            msim_json_close(j);
+            in = NULL;
+        }
+        if (!in && c[i].in)
+            msim_json_open(j, c[i].in, '{', false);
+        in = c[i].in;
+        put_member(j, &c[i], record);
+    }
+    if (in)
+        msim_json_close(j);
+}
+
+void msim_record_json_list(struct msim_json *j,
+                           const struct msim_record_list *l, const void *whole)
+{
+    const char *rows;
+    uint32_t n;
+
+    memcpy(&rows, (const char *)whole + l->rows, sizeof(rows));
+    memcpy(&n, (const char *)whole + l->count, sizeof(n));
+    msim_json_open(j, l->key, '[', true);
+    for (uint32_t i = 0; i < n; i++) {
+        msim_json_open(j, NULL, '{', false);
+        msim_record_json(j, l->columns, l->n, rows + i * l->size);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+/* ---- from JSON ----------------------------------------------------------- */
+
+static enum msim_status read_text(char *to, const cJSON *v,
+                                  struct msim_arena *arena)
+{
+    const char *text = cJSON_GetStringValue(v);
+    char *copy = NULL;
+
+    if (text) {
+        copy = msim_arena_alloc(arena, strlen(text) + 1);
+        if (!copy)
+            return MSIM_ENOMEM;
+        memcpy(copy, text, strlen(text) + 1);
+    }
+    memcpy(to, &copy, sizeof(copy));
+    return MSIM_OK;
+}
+
+static enum msim_status read_member(char *to, const struct msim_column *c,
+                                    const cJSON *v, struct msim_arena *arena)
+{
+    double number = cJSON_IsNumber(v) ? v->valuedouble : (double)NAN;
+    bool flag = cJSON_IsTrue(v), whole = number >= 0 && number < 1e15;
+    int64_t count = whole                         ? (int64_t)number
+                    : c->type == MSIM_COLUMN_RANK ? -1
+                                                  : MSIM_COLUMN_NO_COUNT;
+    uint32_t u = whole && number <= UINT32_MAX ? (uint32_t)number : 0;
+
+    switch (c->type) {
+    case MSIM_COLUMN_TEXT:
+        return read_text(to, v, arena);
+    case MSIM_COLUMN_REAL:
+        memcpy(to, &number, sizeof(number));
+        break;
+    case MSIM_COLUMN_COUNT:
+    case MSIM_COLUMN_RANK:
+        memcpy(to, &count, sizeof(count));
+        break;
+    case MSIM_COLUMN_U32:
+        memcpy(to, &u, sizeof(u));
+        break;
+    case MSIM_COLUMN_FLAG:
+        memcpy(to, &flag, sizeof(flag));
+        break;
+    default: /* of what is written alone */
+        break;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_record_read(void *record, const struct msim_column *c,
+                                  size_t n, const cJSON *object,
+                                  struct msim_arena *arena)
+{
+    for (size_t i = 0; i < n; i++) {
+        const cJSON *of = object;
+
+        if (!c[i].key)
+            continue;
+        if (c[i].in)
+            of = cJSON_GetObjectItemCaseSensitive(object, c[i].in);
+        MSIM_TRY(read_member((char *)record + c[i].offset, &c[i],
+                             cJSON_GetObjectItemCaseSensitive(of, c[i].key),
+                             arena));
+    }
+    return MSIM_OK;
+}
+
+static bool is_whole(const struct msim_record_list *l, const void *record)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct msim_column *c = &l->columns[i];
+        const char *text = NULL;
+
+        if (!c->must)
+            continue;
+        if (c->type == MSIM_COLUMN_REAL && isnan(real_of(c, record)))
+            return false;
+        if (c->type == MSIM_COLUMN_TEXT) {
+            memcpy(&text, at(c, record), sizeof(text));
+            if (!text)
+                return false;
+        }
+    }
+    return true;
+}
+
+void msim_record_musts(char text[256], const struct msim_record_list *l)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < l->n; i++)
+        if (l->columns[i].must)
+            msim_text_append(text, 256, "%s'%s'", *text ? " or " : "",
+                             l->columns[i].key);
+    msim_text_append(text, 256, " in one of '%s'", l->key);
+}
+
+enum msim_status msim_record_read_list(void *whole,
+                                       const struct msim_record_list *l,
+                                       const cJSON *object,
+                                       struct msim_arena *arena)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, l->key);
+    const cJSON *item;
+    uint32_t n = 0;
+    char *rows;
+
+    if (!cJSON_IsArray(array))
+        return MSIM_OK;
+    rows = msim_arena_alloc(arena,
+                            ((size_t)cJSON_GetArraySize(array) + 1) * l->size);
+    if (!rows)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(item, array)
+    {
+        char *row = rows + n++ * l->size;
+
+        MSIM_TRY(msim_record_read(row, l->columns, l->n, item, arena));
+        if (!is_whole(l, row))
+            return MSIM_EFORMAT;
+    }
+    memcpy((char *)whole + l->rows, &rows, sizeof(rows));
+    memcpy((char *)whole + l->count, &n, sizeof(n));
+    return MSIM_OK;
 }
 
 /* ---- text ---------------------------------------------------------------- */

@@ -49,11 +49,12 @@ core/graph/contention : core/base core/trace core/graph core/graph/rules :
 core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/work core/graph :
 core/report/analyse  : core/base core/guard core/trace core/job core/graph core/run :
-core/report/write    : core/base core/record core/guard core/trace core/read core/job core/report/analyse : zlib.h
+core/report/columns  : core/base core/record core/report/analyse :
+core/report/write    : core/base core/record core/guard core/trace core/read core/job core/report/analyse core/report/columns : zlib.h
 core/report/usage    : core/base core/trace core/job core/graph core/report/analyse :
 core/report/words    : core/base :
 core/report/page     : core/base core/trace core/job core/graph core/report/analyse core/report/write : zlib.h
-core/report/compare  : core/base core/record core/trace core/job core/report/analyse core/report/write :
+core/report/compare  : core/base core/record core/trace core/job core/report/analyse core/report/columns core/report/write :
 core/report/markdown : core/base core/guard core/report/analyse core/report/write core/report/compare :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/

@@ -3,6 +3,7 @@
  * core/report/write/report_json.c.
  */
 #include "core/base/json.h"
+#include "core/report/columns/report_columns.h"
 #include "core/report/compare/compare.h"
 
 #include <stdlib.h>
@@ -51,26 +52,6 @@ static enum msim_status text(const struct reading *r, const cJSON *o,
     return copy_of(r, msim_json_get_text(o, key), out);
 }
 
-static struct msim_figure figure(const cJSON *o)
-{
-    return (struct msim_figure){number(o, "predicted"), number(o, "low"),
-                                number(o, "high"), number(o, "measured")};
-}
-
-/* The same in a record, whose keys hold the unit. */
-static struct msim_figure figure_us(const cJSON *o)
-{
-    return (struct msim_figure){number(o, "predicted_us"), number(o, "low_us"),
-                                number(o, "high_us"), number(o, "measured_us")};
-}
-
-static struct msim_breakdown breakdown(const cJSON *o)
-{
-    return (struct msim_breakdown){
-        number(o, "compute"), number(o, "communication"),
-        number(o, "memory_copy"), number(o, "host"), number(o, "idle")};
-}
-
 /* Zeroed room for the elements of array `key`; `*array` is NULL without it. */
 static enum msim_status room(const struct reading *r, const cJSON *root,
                              const char *key, size_t size, const cJSON **array,
@@ -84,157 +65,25 @@ static enum msim_status room(const struct reading *r, const cJSON *root,
     return *out ? MSIM_OK : MSIM_ENOMEM;
 }
 
-static enum msim_status read_iterations(const struct reading *r,
-                                        const cJSON *root)
+/* Of an array that must be there, if `must`. */
+static enum msim_status read_part(const struct reading *r, const cJSON *root,
+                                  enum msim_report_part part, bool must)
 {
-    struct msim_prediction *p = r->p;
-    const cJSON *array, *item;
+    const struct msim_record_list *l = msim_report_columns(part);
+    enum msim_status status;
+    char what[256];
 
-    MSIM_TRY(room(r, root, "iterations", sizeof(*p->iterations), &array,
-                  (void **)&p->iterations));
-    if (!array)
-        return bad(r, "'iterations'", "an array");
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_iteration *it = &p->iterations[p->n_iterations];
-
-        MSIM_TRY(text(r, item, "name", &it->name));
-        it->us = figure_us(item);
-        if (!it->name || isnan(it->us.predicted))
-            return bad(r, "'name' or 'predicted_us' in one of 'iterations'",
-                       "a text and a number");
-        p->n_iterations++;
+    if (!l->key)
+        return msim_record_read(r->p, l->columns, l->n, root, &r->p->arena);
+    if (must && !cJSON_IsArray(member(root, l->key))) {
+        snprintf(what, sizeof(what), "'%s'", l->key);
+        return bad(r, what, "an array");
     }
-    return MSIM_OK;
-}
-
-static enum msim_status read_ops(const struct reading *r, const cJSON *root)
-{
-    struct msim_prediction *p = r->p;
-    const cJSON *array, *item;
-
-    MSIM_TRY(room(r, root, "ops", sizeof(*p->ops), &array, (void **)&p->ops));
-    if (!array)
-        return bad(r, "'ops'", "an array");
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_op_row *op = &p->ops[p->n_ops];
-
-        MSIM_TRY(text(r, item, "name", &op->name));
-        MSIM_TRY(text(r, item, "model", &op->model));
-        MSIM_TRY(text(r, item, "source", &op->source));
-        op->calls = number(item, "calls");
-        op->us = figure_us(item);
-        op->communication = cJSON_IsTrue(member(item, "communication"));
-        if (!op->name || isnan(op->us.predicted))
-            return bad(r, "'name' or 'predicted_us' in one of 'ops'",
-                       "a text and a number");
-        p->n_ops++;
-    }
-    return MSIM_OK;
-}
-
-static enum msim_status read_host_ops(const struct reading *r,
-                                      const cJSON *root)
-{
-    struct msim_prediction *p = r->p;
-    struct msim_host_row *rows;
-    const cJSON *array, *item;
-
-    MSIM_TRY(room(r, root, "host_ops", sizeof(*rows), &array, (void **)&rows));
-    if (!array) /* of a version without them */
-        return MSIM_OK;
-    p->host_ops = rows;
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_host_row *h = &rows[p->n_host_ops];
-
-        MSIM_TRY(text(r, item, "name", &h->name));
-        MSIM_TRY(text(r, item, "kind", &h->kind));
-        h->calls = number(item, "calls");
-        h->us = figure_us(item);
-        if (!h->name || isnan(h->us.predicted))
-            return bad(r, "'name' or 'predicted_us' in one of 'host_ops'",
-                       "a text and a number");
-        p->n_host_ops++;
-    }
-    return MSIM_OK;
-}
-
-static enum msim_status read_owners(const struct reading *r, const cJSON *root)
-{
-    struct msim_prediction *p = r->p;
-    struct msim_owner_row *rows;
-    const cJSON *array, *item;
-
-    MSIM_TRY(room(r, root, "critical_owners", sizeof(*rows), &array,
-                  (void **)&rows));
-    if (!array)
-        return MSIM_OK;
-    p->owners = rows;
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_owner_row *o = &rows[p->n_owners];
-
-        MSIM_TRY(text(r, item, "name", &o->name));
-        MSIM_TRY(text(r, item, "kind", &o->kind));
-        MSIM_TRY(text(r, item, "op", &o->op));
-        o->us = number(item, "us");
-        o->share = number(item, "share");
-        o->pieces = number(item, "pieces");
-        if (!o->name || isnan(o->us))
-            return bad(r, "'name' or 'us' in one of 'critical_owners'",
-                       "a text and a number");
-        p->n_owners++;
-    }
-    return MSIM_OK;
-}
-
-static enum msim_status read_families(const struct reading *r,
-                                      const cJSON *root)
-{
-    struct msim_prediction *p = r->p;
-    const cJSON *array, *item;
-
-    MSIM_TRY(room(r, root, "families", sizeof(*p->families), &array,
-                  (void **)&p->families));
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_family_row *f = &p->families[p->n_families];
-
-        MSIM_TRY(text(r, item, "model", &f->model));
-        f->calls = number(item, "calls");
-        f->us = figure_us(item);
-        if (!f->model || isnan(f->us.predicted))
-            return bad(r, "'model' or 'predicted_us' in one of 'families'",
-                       "a text and a number");
-        p->n_families++;
-    }
-    return MSIM_OK;
-}
-
-static enum msim_status read_ranks(const struct reading *r, const cJSON *root)
-{
-    struct msim_prediction *p = r->p;
-    const cJSON *array, *item;
-
-    MSIM_TRY(room(r, root, "ranks_detail", sizeof(*p->ranks_detail), &array,
-                  (void **)&p->ranks_detail));
-    cJSON_ArrayForEach(item, array)
-    {
-        struct msim_rank_row *row = &p->ranks_detail[p->n_ranks_detail];
-        double rank = msim_json_get_number(item, "rank", -1);
-        const cJSON *comm = member(item, "communication_us");
-
-        row->rank = rank >= 0 && rank < 1e15 ? (int64_t)rank : -1;
-        row->iteration_us = figure(member(item, "iteration_us"));
-        row->kernel_us = figure(member(item, "kernel_us"));
-        row->transfer_us = number(comm, "transfer");
-        row->wait_us = number(comm, "wait");
-        row->breakdown_us = breakdown(member(item, "breakdown_us"));
-        p->n_ranks_detail++;
-    }
-    return MSIM_OK;
+    status = msim_record_read_list(r->p, l, root, &r->p->arena);
+    if (status != MSIM_EFORMAT)
+        return status;
+    msim_record_musts(what, l);
+    return bad(r, what, "a text and a number");
 }
 
 /* {"what was waited for": us, ...}; absent: no rows at all. */
@@ -310,23 +159,14 @@ static enum msim_status read_scenario(const struct reading *r,
 static enum msim_status read_figures(const struct reading *r, const cJSON *root)
 {
     struct msim_prediction *p = r->p;
-    const cJSON *comm = member(root, "communication_us");
-    const cJSON *hidden = member(root, "overlapped_us");
     double ranks = msim_json_get_number(root, "ranks", 1);
 
     p->ranks = ranks >= 1 && ranks < UINT32_MAX ? (uint32_t)ranks : 1;
-    p->iteration_us = figure(member(root, "iteration_us"));
-    p->period.us = figure(member(root, "period_us"));
-    p->kernel_us = figure(member(root, "kernel_us"));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_TIMES, true));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_WORK, true));
     if (isnan(p->iteration_us.predicted) || isnan(p->kernel_us.predicted))
         return bad(r, "'predicted' in 'iteration_us' or 'kernel_us'",
                    "a number");
-    p->transfer_us = number(comm, "transfer");
-    p->wait_us = number(comm, "wait");
-    p->external_wait_us = number(root, "external_wait_us");
-    p->breakdown_us = breakdown(member(root, "breakdown_us"));
-    p->overlapped_communication_us = number(hidden, "communication");
-    p->overlapped_copy_us = number(hidden, "memory_copy");
     return MSIM_OK;
 }
 
@@ -365,12 +205,13 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
                                           number(step, "memory_factor")};
     MSIM_TRY(read_scenario(r, root));
     MSIM_TRY(read_figures(r, root));
-    MSIM_TRY(read_iterations(r, root));
-    MSIM_TRY(read_ops(r, root));
-    MSIM_TRY(read_families(r, root));
-    MSIM_TRY(read_host_ops(r, root));
-    MSIM_TRY(read_owners(r, root));
-    MSIM_TRY(read_ranks(r, root));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_ITERATIONS, true));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_OPS, true));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_FAMILIES, false));
+    /* older versions have none of these */
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_HOST_OPS, false));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_OWNERS, false));
+    MSIM_TRY(read_part(r, root, MSIM_REPORT_RANKS, false));
     MSIM_TRY(
         read_waits(r, member(waits, "main_thread"), &p->waits.main_thread));
     MSIM_TRY(read_waits(r, member(waits, "gpu_idle"), &p->waits.gpu_idle));

@@ -154,6 +154,110 @@ static void test_record__flags_and_json(void)
     cJSON_Delete(list);
 }
 
+struct part {
+    const char *name;
+    double low, high, us;
+    int64_t rank, calls;
+    uint32_t n;
+    msim_ps at;
+    bool hot;
+};
+
+struct whole {
+    struct part *parts;
+    uint32_t n_parts;
+};
+
+static const struct msim_column PARTS[] = {
+    MSIM_COLUMN(struct part, name, "name", .type = MSIM_COLUMN_TEXT,
+                .must = true),
+    MSIM_COLUMN(struct part, low, "low", .in = "range"),
+    MSIM_COLUMN(struct part, high, "high", .in = "range"),
+    MSIM_COLUMN(struct part, us, "us", .must = true),
+    MSIM_COLUMN(struct part, rank, "rank", .type = MSIM_COLUMN_RANK),
+    MSIM_COLUMN(struct part, calls, "calls", .type = MSIM_COLUMN_COUNT),
+    MSIM_COLUMN(struct part, n, "n", .type = MSIM_COLUMN_U32, .in = "of"),
+    MSIM_COLUMN(struct part, at, "at_us", .type = MSIM_COLUMN_TIME,
+                .in = "when"),
+    MSIM_COLUMN(struct part, hot, "hot", .type = MSIM_COLUMN_FLAG,
+                .in = "when")};
+
+static const struct msim_record_list LIST =
+    MSIM_RECORD_LIST(whole, parts, "parts", PARTS);
+
+#define WRITTEN                                                                \
+    "{\"parts\": [\n"                                                          \
+    "    {\"name\": \"a\", \"range\": {\"low\": 1, \"high\": 2}, \"us\": 3, "  \
+    "\"rank\": 7, \"calls\": 4, \"of\": {\"n\": 5}, \"when\": {\"at_us\": "    \
+    "0.000001, \"hot\": true}},\n"                                             \
+    "    {\"name\": \"b\", \"range\": {\"low\": null, \"high\": 2}, \"us\": "  \
+    "6, "                                                                      \
+    "\"rank\": null, \"calls\": null, \"of\": {\"n\": 0}, \"when\": "          \
+    "{\"at_us\": 0.000, \"hot\": false}}\n"                                    \
+    "  ]}\n"
+
+/* Neighbours in one object; what is not known is null. */
+static void test_record__as_json_list(void)
+{
+    struct part parts[] = {
+        {"a", 1, 2, 3, 7, 4, 5, 1, true},
+        {"b", NAN, 2, 6, -1, MSIM_COLUMN_NO_COUNT, 0, 0, false}};
+    struct whole w = {parts, 2};
+    char *got = NULL;
+    size_t size;
+    FILE *out = open_memstream(&got, &size);
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', false);
+    msim_record_json_list(&j, &LIST, &w);
+    CHECK_INT(msim_json_end(&j), MSIM_OK);
+    fclose(out);
+    CHECK_STR(got, WRITTEN);
+    free(got);
+}
+
+/* What was written is read, but times; so is that something is missing. */
+static void test_record__reads_a_list(void)
+{
+    static const char *const LACK[] = {
+        "{\"parts\": [{\"name\": \"a\"}]}", "{\"parts\": [{\"us\": 3}]}",
+        "{\"parts\": [{\"us\": \"3\", \"name\": \"a\"}]}"};
+    struct whole w = {NULL, 9};
+    struct msim_arena arena;
+    char musts[256];
+    cJSON *json = cJSON_Parse(WRITTEN), *none = cJSON_Parse("{\"parts\": 1}");
+
+    msim_arena_init(&arena);
+    CHECK_INT(msim_record_read_list(&w, &LIST, none, &arena), MSIM_OK);
+    CHECK(!w.parts && w.n_parts == 9);
+    CHECK_INT(msim_record_read_list(&w, &LIST, json, &arena), MSIM_OK);
+    cJSON_Delete(json); /* texts are copies */
+    cJSON_Delete(none);
+    if (CHECK_UINT(w.n_parts, 2)) {
+        CHECK_STR(w.parts[0].name, "a");
+        CHECK_REL(w.parts[0].low, 1, 0);
+        CHECK_REL(w.parts[0].high, 2, 0);
+        CHECK_REL(w.parts[0].us, 3, 0);
+        CHECK_INT(w.parts[0].rank, 7);
+        CHECK_INT(w.parts[0].calls, 4);
+        CHECK_UINT(w.parts[0].n, 5);
+        CHECK(w.parts[0].at == 0 && w.parts[0].hot);
+        CHECK(isnan(w.parts[1].low) && !w.parts[1].hot);
+        CHECK_INT(w.parts[1].rank, -1);
+        CHECK(w.parts[1].calls == MSIM_COLUMN_NO_COUNT);
+    }
+    for (size_t i = 0; i < sizeof(LACK) / sizeof(*LACK); i++) {
+        json = cJSON_Parse(LACK[i]);
+        CHECK_INT(msim_record_read_list(&w, &LIST, json, &arena), MSIM_EFORMAT);
+        CHECK_UINT(w.n_parts, 2);
+        cJSON_Delete(json);
+    }
+    msim_record_musts(musts, &LIST);
+    CHECK_STR(musts, "'name' or 'us' in one of 'parts'");
+    msim_arena_release(&arena);
+}
+
 static void test_record__of_fields(void)
 {
     static const char *const FIELDS[] = {"a", "b c", "d;e"};
@@ -173,6 +277,8 @@ int main(void)
     RUN(test_record__as_text);
     RUN(test_record__as_json);
     RUN(test_record__flags_and_json);
+    RUN(test_record__as_json_list);
+    RUN(test_record__reads_a_list);
     RUN(test_record__of_fields);
     return check_summary();
 }
