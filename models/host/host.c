@@ -256,7 +256,6 @@ static enum msim_status read_bare(struct msim_host *h, const cJSON *json,
 static enum msim_status read_memory(struct msim_host *h, const cJSON *json,
                                     struct msim_error *err)
 {
-    const double bytes_per_us = 1e3; /* of one GB/s */
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "memory");
     double rate = msim_json_get_number(item, "gb_per_s", NAN);
 
@@ -264,7 +263,7 @@ static enum msim_status read_memory(struct msim_host *h, const cJSON *json,
         return MSIM_OK;
     if (!is_factor(rate))
         return wrong(h, "memory", "a 'gb_per_s' above 0", err);
-    h->memory = rate * bytes_per_us;
+    h->memory = rate * 1e3; /* bytes a microsecond */
     return MSIM_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "models/host/host.h"
 
 #include "core/base/containers.h"
+#include "core/work/kernel_fact.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +107,6 @@ static int compare_ps(const void *a, const void *b)
 
 double msim_host_recording_us(const struct msim_trace *t)
 {
-    const uint32_t least = 10; /* operators, for a median to mean something */
     msim_ps *times = malloc(((size_t)t->n_ops + 1) * sizeof(*times));
     double median = NAN;
     uint32_t n = 0;
@@ -117,7 +117,7 @@ double msim_host_recording_us(const struct msim_trace *t)
         if (t->ops[i].kind == MSIM_OP_OPERATOR && t->ops[i].end == i + 1 &&
             msim_host_does_nothing(msim_trace_text(t, t->ops[i].name)))
             times[n++] = t->ops[i].dur;
-    if (n >= least) {
+    if (n >= MSIM_FACT(NULL, RECORDING_LEAST)) {
         qsort(times, n, sizeof(*times), compare_ps);
         median = (double)times[n / 2] / MSIM_PS_PER_US;
     }

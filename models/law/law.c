@@ -3,6 +3,8 @@
  */
 #include "models/law/law.h"
 
+#include "core/work/kernel_fact.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,22 +46,21 @@ const struct msim_law *msim_law_of(enum msim_family f, bool host)
     }
 }
 
-#define GAP_NORM 8 /* of msim_with_gap(): nearly the maximum */
-
 double msim_with_gap(double kernel_us, struct msim_gap gap)
 {
-    return gap.least_us > 0
-               ? msim_norm2(kernel_us + gap.added_us, gap.least_us, GAP_NORM)
-               : kernel_us;
+    return gap.least_us > 0 ? msim_norm2(kernel_us + gap.added_us, gap.least_us,
+                                         MSIM_FACT(NULL, LAUNCHES_NORM))
+                            : kernel_us;
 }
 
 double msim_gap_share(double kernel_us, struct msim_gap gap)
 {
     double call = kernel_us + gap.added_us;
 
-    return gap.least_us > 0
-               ? kernel_us / call / (1 + pow(gap.least_us / call, GAP_NORM))
-               : 1;
+    return gap.least_us > 0 ? kernel_us / call /
+                                  (1 + pow(gap.least_us / call,
+                                           MSIM_FACT(NULL, LAUNCHES_NORM)))
+                            : 1;
 }
 
 double msim_norm2(double a, double b, double p)

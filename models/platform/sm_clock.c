@@ -12,18 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Without a unit, a value of --clock up to 2 is a share, from 50 on megahertz.
+/*
+ * Without a unit, a value of --clock up to 2 is a share, from 50 on megahertz:
+ * those of a GPU that is there. A share may be of a GPU that nobody built, up
+ * to twice its clock.
  */
 #define SHARE_MAX 2
 #define MHZ_MIN   50
-
-/*
- * Megahertz are those of a GPU that is there: up to its boost clock and what
- * boards are overclocked by, down to a tenth of it (NVIDIA's idle at 210 MHz).
- * A share may be of a GPU that nobody built, up to twice its clock.
- */
-#define MHZ_MOST  1.25
-#define MHZ_LEAST 0.1
 
 static bool number_and_unit(const char *value, double *number,
                             const char **unit)
@@ -92,14 +87,15 @@ static enum msim_status solve_clock(struct msim_sm_clock *out,
                          "platform '%s' has no 'boost_clock', which megahertz "
                          "count from; want '--clock' as a share, like 0.8",
                          name);
-    if (w->hz > 0 && !(w->hz <= MHZ_MOST * out->usual_hz &&
-                       w->hz >= MHZ_LEAST * out->usual_hz))
+    if (w->hz > 0 && !(w->hz <= MSIM_FACT(NULL, CLOCK_MOST) * out->usual_hz &&
+                       w->hz >= MSIM_FACT(NULL, CLOCK_LEAST) * out->usual_hz))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--clock' is %g MHz, want %g to %g MHz for "
                          "platform '%s', whose boost clock is %g MHz",
-                         w->hz * 1e-6, MHZ_LEAST * out->usual_hz * 1e-6,
-                         MHZ_MOST * out->usual_hz * 1e-6, name,
-                         out->usual_hz * 1e-6);
+                         w->hz * 1e-6,
+                         MSIM_FACT(NULL, CLOCK_LEAST) * out->usual_hz * 1e-6,
+                         MSIM_FACT(NULL, CLOCK_MOST) * out->usual_hz * 1e-6,
+                         name, out->usual_hz * 1e-6);
     if (w->hz > 0)
         out->ratio = w->hz / out->usual_hz;
     else if (w->ratio > 0)
