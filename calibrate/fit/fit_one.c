@@ -8,6 +8,7 @@
 #include "core/base/quantile.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +149,12 @@ static struct msim_boost_options options_for(const struct msim_law *law,
 /* Its rows are of whole calls from the host, launches included. */
 static bool has_gap(const struct work_area *a)
 {
-    return strcmp(a->rows[0].framework, "NeuSight") == 0;
+    static const char *const WHOLE[] = {MSIM_STACKS_WHOLE_CALL};
+
+    for (int i = 0; WHOLE[i]; i++)
+        if (strcmp(a->rows[0].framework, WHOLE[i]) == 0)
+            return true;
+    return false;
 }
 
 /* A law and its correction: trees, kriging, or none. */

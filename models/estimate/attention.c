@@ -11,6 +11,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 
 static bool attention_covers(const struct msim_platform *p,
                              const struct msim_work *w)
@@ -27,8 +28,7 @@ static bool attention_covers(const struct msim_platform *p,
 static bool attention_pick(const struct msim_platform *p,
                            const struct msim_work *w, struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"torch", "vllm", "sglang", "trtllm",
-                                         NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_ATTENTION};
     static const char *const KEYS[][4] = {
         [MSIM_ATTENTION_PREFILL] = {"prefill", "encoder", NULL},
         [MSIM_ATTENTION_DECODE] = {"decode", "prefill", NULL},

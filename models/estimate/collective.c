@@ -12,6 +12,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <string.h>
 
 static bool collective_covers(const struct msim_platform *p,
@@ -84,7 +85,7 @@ static bool pick_of_links(const struct msim_platform *p,
                           const struct msim_work *w, const char *const *links,
                           size_t n_links, struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"nccl", NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_COLLECTIVE};
     struct msim_work like_all_to_all = *w;
     char text[3 * LINKS_MAX][MSIM_FIT_KEY];
     const char *keys[3 * LINKS_MAX + 1];

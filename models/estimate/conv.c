@@ -22,6 +22,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <string.h>
 
 static bool conv_covers(const struct msim_platform *p,
@@ -142,8 +143,7 @@ static bool is_linear(const struct msim_work *w)
 static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"torch", "NeuSight", "DeepBench",
-                                         NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_CONV};
     const struct msim_law *law = msim_law_of(MSIM_FAMILY_CONV, p->is_host);
     char key[72];
     const char *keys[2] = {key, NULL};

@@ -9,6 +9,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <string.h>
 
 static bool dispatch_covers(const struct msim_platform *p,
@@ -23,7 +24,7 @@ static bool dispatch_covers(const struct msim_platform *p,
 static bool dispatch_pick(const struct msim_platform *p,
                           const struct msim_work *w, struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"sglang", NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_DISPATCH};
     char key[MSIM_FIT_KEY];
     const char *const keys[] = {key, NULL};
 

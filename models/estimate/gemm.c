@@ -12,6 +12,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +31,7 @@ static bool gemm_covers(const struct msim_platform *p,
 bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
                     struct msim_pick *out)
 {
-    /* For bare products: first those that a calibration timed with PyTorch;
-     * then a linear layer's, of the library that PyTorch calls, which most
-     * GPUs have rows of. Vidur's are of an older one, and of two GPUs: they
-     * would make an H100 slower than an H200 by the table, not by the GPU. */
-    static const char *const PREFER[] = {"torch",     "vllm",  "sglang",
-                                         "trtllm",    "vidur", "NeuSight",
-                                         "DeepBench", NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_GEMM};
     const char *first = msim_gemm_kind(
         w, msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant));
     const char *keys[6] = {first};

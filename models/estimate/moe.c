@@ -10,6 +10,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <string.h>
 
 static bool moe_covers(const struct msim_platform *p, const struct msim_work *w)
@@ -76,7 +77,7 @@ static bool is_better(const struct msim_fit *c, const struct msim_fit *than,
     return fabs(a - b) > SAME_DISTANCE ? a < b : c->rows > than->rows;
 }
 
-static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
+static const char *const PREFER[] = {MSIM_STACKS_MOE};
 /* Stacks that are asked for kernels: the work's own, and these. */
 #define PREFERRED (sizeof(PREFER) / sizeof(*PREFER))
 

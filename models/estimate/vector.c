@@ -13,6 +13,7 @@
 #include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <stack_rows.h>
 #include <string.h>
 
 /*
@@ -77,13 +78,12 @@ static bool is_bare(const struct msim_work *w)
     return !w->framework || strcmp(w->framework, "pytorch") == 0;
 }
 
-/* Whether the platform has rows of PyTorch's own kernel: a calibration's, and
- * of norms those of tables, too, whose softmax is of a version that is no guide
- * to wide rows. */
+/* Whether the platform has rows of PyTorch's own kernel; of a softmax, a
+ * calibration's alone. */
 static bool has_own_rows(const struct msim_platform *p,
                          const struct msim_work *w)
 {
-    static const char *const PREFER[] = {"torch", "NeuSight", NULL};
+    static const char *const PREFER[] = {MSIM_STACKS_OWN_ROWS};
     bool norm = w->family == MSIM_FAMILY_NORM;
     const char *const keys[] = {norm ? "ln" : "softmax", NULL};
     struct msim_pick pick;
@@ -132,10 +132,9 @@ static bool vector_pick(const struct msim_platform *p,
                         const struct msim_work *w, const struct kin *k,
                         struct msim_pick *out)
 {
-    /* Stacks that run PyTorch's kernels, those with rows of the type first:
-     * torch is a calibration's. */
-    static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
-    static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
+    /* Those with rows of the type first. */
+    static const char *const FULL[] = {MSIM_STACKS_VECTOR_FULL};
+    static const char *const HALF[] = {MSIM_STACKS_VECTOR_HALF};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
     const struct stand_in *s = k->s;
     const struct msim_law *law = msim_law_of(w->family, p->is_host);

@@ -13,6 +13,7 @@ scripts/platform_names.py --check
 mapfile -t tables < <(project_files 'data/ops/*.csv' | grep -v '/example\.csv$')
 python3 cmake/ops_rows.py core/work/rules/opmap_rules.h --check "${tables[@]}"
 python3 cmake/kernel_rows.py --check data/laws/kernels.csv
+python3 cmake/stack_rows.py --check data/laws/stacks.csv
 for word in $(sed -n '/MSIM_RULE_MAP(X)/,/^$/s/^    X(\([a-z_]*\),.*/\1/p' \
     core/work/rules/opmap_rules.h) \
     $(sed -n '/MSIM_FLAG_MAP(X)/,/^$/s/^    X([A-Z_]*, "\([a-z_]*\)".*/\1/p' \

@@ -12,7 +12,7 @@ models 20
 predict 39
 core/work 32
 '
-mentions_most=6 # keys of fits that a model prefers
+mentions_most=0
 sources='KernelBench|TimeSformer|Liger|timm|NeuSight'
 
 number='^[[:space:]]*(#[[:space:]]*define[[:space:]]+[A-Z_0-9]+|(static[[:space:]]+)?const[[:space:]]+(double|float|int|int64_t|uint32_t)[[:space:]]+[A-Za-z_0-9]+[[:space:]]*=)[[:space:]]+[(]?-?[0-9.]'
@@ -37,7 +37,7 @@ while read -r room most; do
 done <<<"$constants"
 
 found=$(project_files 'models/*.[ch]' 'core/*.[ch]' 'predict/*.[ch]' 'calibrate/*.[ch]' |
-    of_files grep -hwE "$sources" | wc -l)
+    of_files grep -hwE "$sources" | wc -l || true)
 [ "$found" -le "$mentions_most" ] ||
     complain "sources of measurements are named in $found lines of C, want" \
         "$mentions_most at most: they stand in data and documents"
