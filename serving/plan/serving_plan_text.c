@@ -3,11 +3,13 @@
  */
 #include "core/base/print.h"
 #include "core/base/units.h"
+#include "core/record/record.h"
 #include "core/report/write/report.h"
 #include "serving/plan/serving_choice.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,18 @@ static void money(const struct msim_serving_choice *c, double v, char *text,
 
 /* ---- what to take -------------------------------------------------------- */
 
+MSIM_PRINTF(3, 4)
+static void put_line(FILE *out, const char *label, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+
+    va_start(args, fmt);
+    msim_vprint_text(text, sizeof(text), fmt, args);
+    va_end(args);
+    msim_print(out, "  %-12s %s\n", label, text);
+}
+
 static void put_promises(const struct msim_serving_choice *c,
                          const struct msim_fleet_point *p, FILE *out)
 {
@@ -117,8 +131,8 @@ static void put_promises(const struct msim_serving_choice *c,
         msim_format_time(cells[1], f->low * 1e3);
         msim_format_time(cells[2], f->high * 1e3);
         msim_format_time(cells[3], c->app.promises[i].limit_ms * 1e3);
-        msim_print(out, "  %-12s %10s  90 %%: %s to %s, promised %s\n", what,
-                   cells[0], cells[1], cells[2], cells[3]);
+        put_line(out, what, "%10s  90 %%: %s to %s, promised %s", cells[0],
+                 cells[1], cells[2], cells[3]);
     }
 }
 
@@ -127,16 +141,16 @@ static void put_replica(const struct msim_serving_choice *c,
 {
     const struct msim_served_fleet *f = &c->fleets[p->config];
 
-    msim_print(out,
-               "  %-12s %10.4g  requests/s each (90 %%: %.4g to %.4g), %.4g "
-               "output tokens/s; %.0f %% of it used\n",
-               "capacity", f->capacity.middle, f->capacity.low,
-               f->capacity.high, f->tokens.middle, 100 * p->load);
-    msim_print(out,
-               "  %-12s %10.1f  GiB a GPU for weights and workspace; KV cache "
-               "of %lld tokens a replica\n",
-               "memory", (f->memory.weights + f->memory.workspace) / MSIM_GIB,
-               (long long)f->memory.kv_tokens);
+    put_line(out, "capacity",
+             "%10.4g  requests/s each (90 %%: %.4g to %.4g), %.4g output "
+             "tokens/s; %.0f %% of it used",
+             f->capacity.middle, f->capacity.low, f->capacity.high,
+             f->tokens.middle, 100 * p->load);
+    put_line(out, "memory",
+             "%10.1f  GiB a GPU for weights and workspace; KV cache of %lld "
+             "tokens a replica",
+             (f->memory.weights + f->memory.workspace) / MSIM_GIB,
+             (long long)f->memory.kv_tokens);
 }
 
 static void put_cost(const struct msim_serving_choice *c,
@@ -148,40 +162,49 @@ static void put_cost(const struct msim_serving_choice *c,
         money(c, p->cost_per_hour, hour, sizeof(hour));
         money(c, p->cost_per_1000, thousand, sizeof(thousand));
         money(c, p->cost_per_million_tokens, tokens, sizeof(tokens));
-        msim_print(out,
-                   "  %-12s %10s  an hour; %s for 1,000 requests, %s for a "
-                   "million output tokens\n",
-                   "cost", hour, thousand, tokens);
+        put_line(out, "cost",
+                 "%10s  an hour; %s for 1,000 requests, %s for a million "
+                 "output tokens",
+                 hour, thousand, tokens);
     }
     if (!isnan(p->power_kw))
-        msim_print(out, "  %-12s %10.4g  kW\n", "power", p->power_kw);
+        put_line(out, "power", "%10.4g  kW", p->power_kw);
+}
+
+/* "take 3 x h100, tp 2: 6 GPUs", and what there is to say of it. */
+static void put_point(const struct msim_serving_choice *c, const char *what,
+                      const struct msim_fleet_point *p, const char *more,
+                      FILE *out)
+{
+    char name[300];
+
+    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
+    msim_print(out, "%s %lld x %s: %.0f GPU%s%s\n", what,
+               (long long)p->replicas, name, p->gpus, p->gpus == 1 ? "" : "s",
+               more);
 }
 
 static void put_best(const struct msim_serving_choice *c, FILE *out)
 {
-    const struct msim_fleet_point *p = c->best;
-    char name[300], cost[64];
+    char cost[64], more[256] = "";
 
-    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
-    msim_print(out, "take %lld x %s: %.0f GPU%s%s\n", (long long)p->replicas,
-               name, p->gpus, p->gpus == 1 ? "" : "s",
-               c->sure ? ""
-                       : " (not sure: it keeps the promises as predicted, and "
-                         "nothing does at the end of the interval)");
-    put_promises(c, p, out);
-    put_replica(c, p, out);
-    put_cost(c, p, out);
+    put_point(c, "take", c->best,
+              c->sure ? ""
+                      : " (not sure: it keeps the promises as predicted, and "
+                        "nothing does at the end of the interval)",
+              out);
+    put_promises(c, c->best, out);
+    put_replica(c, c->best, out);
+    put_cost(c, c->best, out);
     if (!c->cheaper)
         return;
-    p = c->cheaper;
-    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
-    money(c, p->cost_per_hour, cost, sizeof(cost));
-    msim_print(out,
-               "cheaper? %lld x %s: %.0f GPU%s, %s an hour. The promises are "
-               "kept as predicted, and not where steps take as long as the end "
-               "of their 90 %% interval says\n",
-               (long long)p->replicas, name, p->gpus, p->gpus == 1 ? "" : "s",
-               cost);
+    money(c, c->cheaper->cost_per_hour, cost, sizeof(cost));
+    msim_text_append(more, sizeof(more),
+                     ", %s an hour. The promises are kept as predicted, and "
+                     "not where steps take as long as the end of their 90 %% "
+                     "interval says",
+                     cost);
+    put_point(c, "cheaper?", c->cheaper, more, out);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -191,23 +214,48 @@ static bool is_sure(const struct msim_fleet_point *p)
     return p->of_limit.high <= 1;
 }
 
+struct row {
+    char name[300], cost[64], of_limit[64];
+    int64_t replicas;
+    double gpus, used;
+};
+
+static const struct msim_column COLUMNS[] = {
+    MSIM_COLUMN(struct row, name, NULL, .heading = "", .width = -36,
+                .type = MSIM_COLUMN_CELL),
+    MSIM_COLUMN(struct row, replicas, NULL, .heading = "replicas", .gap = 1,
+                .width = 8, .type = MSIM_COLUMN_COUNT),
+    MSIM_COLUMN(struct row, gpus, NULL, .heading = "GPUs", .gap = 1,
+                .width = 6),
+    MSIM_COLUMN(struct row, cost, NULL, .heading = "cost an hour", .gap = 1,
+                .width = 14, .type = MSIM_COLUMN_CELL),
+    MSIM_COLUMN(struct row, used, NULL, .heading = "% used", .gap = 1,
+                .width = 7, .unit = 100),
+    MSIM_COLUMN(struct row, of_limit, NULL, .heading = "of limit, 90 %",
+                .gap = 1, .width = 14, .type = MSIM_COLUMN_CELL)};
+
 static void put_row(const struct msim_serving_choice *c,
                     const struct msim_fleet_point *p, FILE *out)
 {
-    char name[300], cost[64];
+    struct row r = {
+        .replicas = p->replicas, .gpus = p->gpus, .used = p->of_limit.middle};
 
-    msim_serving_config_text(c->spec, p->config, name, sizeof(name));
-    money(c, p->cost_per_hour, cost, sizeof(cost));
-    msim_print(out, "%-36s %8lld %6.0f %14s %7.0f %6.0f to %4.0f  %s\n", name,
-               (long long)p->replicas, p->gpus, cost, 100 * p->of_limit.middle,
-               100 * p->of_limit.low, 100 * p->of_limit.high,
-               is_sure(p) ? "sure" : "");
+    msim_serving_config_text(c->spec, p->config, r.name, sizeof(r.name));
+    money(c, p->cost_per_hour, r.cost, sizeof(r.cost));
+    snprintf(r.of_limit, sizeof(r.of_limit), "%6.0f to %4.0f  %s",
+             100 * p->of_limit.low, 100 * p->of_limit.high,
+             is_sure(p) ? "sure" : "");
+    msim_record_text(out, MSIM_COLUMNS(COLUMNS), &r);
 }
 
 static void put_head(const char *what, FILE *out)
 {
-    msim_print(out, "\n%-36s %8s %6s %14s %7s %14s\n", what, "replicas", "GPUs",
-               "cost an hour", "% used", "of limit, 90 %");
+    struct msim_column columns[sizeof(COLUMNS) / sizeof(*COLUMNS)];
+
+    memcpy(columns, COLUMNS, sizeof(columns));
+    columns[0].heading = what;
+    putc('\n', out);
+    msim_record_text_head(out, MSIM_COLUMNS(columns));
 }
 
 /* As it is recommended: within the limits, and of that what is sure. */
@@ -257,16 +305,17 @@ static void put_frontier(const struct msim_serving_choice *c, FILE *out)
 
 static void put_left_out(const struct msim_serving_choice *c, FILE *out)
 {
-    const char *before = c->best ? "\n" : "";
     char name[300];
+    bool first = true;
 
     for (uint32_t i = 0; i < c->n; i++) {
         if (!*c->fleets[i].why)
             continue;
         msim_serving_config_text(c->spec, i, name, sizeof(name));
-        fputs(before, out);
+        if (first && c->best)
+            putc('\n', out);
         msim_print(out, "left out: %s: %s\n", name, c->fleets[i].why);
-        before = "";
+        first = false;
     }
 }
 

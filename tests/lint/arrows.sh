@@ -105,7 +105,7 @@ serving/deploy       : core/base models/platform plan/describe serving/draw serv
 serving/tune         : core/base serving/app serving/deploy serving/llm serving/log serving/sim serving/engine serving/draw :
 serving/rows         : core/base core/guard core/turns models/platform plan/describe serving/llm serving/app serving/draw serving/engine :
 serving/outcome      : core/base core/record core/turns core/report/write serving/draw serving/app serving/deploy serving/sim :
-serving/plan         : core/base core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
+serving/plan         : core/base core/record core/turns core/json core/report/page core/report/write models/platform plan/describe plan/outcome serving/app serving/deploy serving/llm serving/outcome serving/sim : cjson/ cJSON.h
 serving/explore      : core/base serving/draw serving/app :
 serving/size         : core/base core/record serving/draw serving/app serving/explore serving/sim :
 serving/apps         : core/base core/record core/turns core/json core/report/write serving/draw serving/app serving/deploy serving/sim serving/outcome : cjson/ cJSON.h
