@@ -108,18 +108,34 @@ static unsigned format_name(char text[NAME_BYTES],
            (unsigned)snprintf(text + end, NAME_BYTES - end, " (%.16s)", note);
 }
 
+/* ---- lines -------------------------------------------------------------- */
+
+/* What stands in a line so far. */
+struct line {
+    char text[512];
+};
+
+#define SAY(l, ...) msim_text_append((l)->text, sizeof((l)->text), __VA_ARGS__)
+
+static void put_line(const struct msim_compare_page *page, const struct line *l)
+{
+    msim_print(page->out, "%s\n", l->text);
+}
+
 /* A name too long for its column gets a line of its own. */
-static void print_name(const struct msim_compare_page *page,
-                       const struct msim_compare_table *t,
-                       const struct msim_change *c)
+static void say_name(struct line *l, const struct msim_compare_page *page,
+                     const struct msim_compare_table *t,
+                     const struct msim_change *c)
 {
     char text[NAME_BYTES];
     unsigned used = format_name(text, t, c), columns = t->name_columns;
 
-    if (used <= columns)
-        msim_print(page->out, "  %s%*s", text, (int)(columns - used), "");
-    else
-        msim_print(page->out, "  %s\n  %*s", text, (int)columns, "");
+    if (used > columns) {
+        msim_print(page->out, "  %s\n", text);
+        *text = '\0';
+        used = 0;
+    }
+    SAY(l, "  %s%*s", text, (int)(columns - used), "");
 }
 
 /* ---- tables ------------------------------------------------------------- */
@@ -157,84 +173,84 @@ void msim_compare_header(const struct msim_compare_page *page,
                          const struct msim_compare_table *t)
 {
     char title[LABEL];
+    struct line l = {""};
 
     snprintf(title, sizeof(title), "%s, %s", t->title, t->unit->name);
-    msim_print(page->out, "\n%-*s", (int)t->name_columns + 2, title);
+    SAY(&l, "%-*s", (int)t->name_columns + 2, title);
     if (t->extra != MSIM_EXTRA_NOTHING)
-        msim_print(page->out, "%*s%*s", CALLS, "calls A", CALLS, "B");
-    msim_print(page->out, "%10s%10s%10s ", "A", "B", "change");
+        SAY(&l, "%*s%*s", CALLS, "calls A", CALLS, "B");
+    SAY(&l, "%10s%10s%10s ", "A", "B", "change");
     if (t->extra == MSIM_EXTRA_MEANS)
-        msim_print(page->out, "%7s/%s%7s/%s", "A each", t->mean_unit->name,
-                   "B each", t->mean_unit->name);
-    msim_print(page->out, "%8s", "B/A");
+        SAY(&l, "%7s/%s%7s/%s", "A each", t->mean_unit->name, "B each",
+            t->mean_unit->name);
+    SAY(&l, "%8s", "B/A");
     if (t->extra == MSIM_EXTRA_CALLS)
-        msim_print(page->out, "%9s", "share");
-    fputc('\n', page->out);
+        SAY(&l, "%9s", "share");
+    msim_print_title(page->out, "%s", l.text);
 }
 
-static void print_calls(const struct msim_compare_page *page,
-                        const struct msim_change *c)
+static void say_calls(struct line *l, const struct msim_change *c)
 {
     for (int side = 0; side < 2; side++) {
         char cell[MSIM_CELL];
 
         msim_format_calls(cell, c->name[side] ? c->calls[side] : (double)NAN);
-        msim_print(page->out, "%*s", CALLS, cell);
+        SAY(l, "%*s", CALLS, cell);
     }
 }
 
-static void print_times(struct msim_compare_page *page,
-                        const struct msim_compare_table *t,
-                        const struct msim_change *c)
+static void say_times(struct line *l, struct msim_compare_page *page,
+                      const struct msim_compare_table *t,
+                      const struct msim_change *c)
 {
     char cell[MSIM_CELL];
 
     for (int side = 0; side < 2; side++) {
         msim_format_in(cell, t->unit,
                        c->name[side] ? c->us[side].predicted : (double)NAN);
-        msim_print(page->out, "%10s", cell);
+        SAY(l, "%10s", cell);
     }
     msim_format_change(cell, t->unit, c->difference);
-    msim_print(page->out, "%10s%c", cell, msim_compare_mark(page, c));
+    SAY(l, "%10s%c", cell, msim_compare_mark(page, c));
 }
 
-static void print_means(const struct msim_compare_page *page,
-                        const struct msim_compare_table *t,
-                        const struct msim_change *c)
+static void say_means(struct line *l, const struct msim_compare_table *t,
+                      const struct msim_change *c)
 {
     for (int side = 0; side < 2; side++) {
         char cell[MSIM_CELL];
 
         msim_format_in(cell, t->mean_unit, mean(c, side));
-        msim_print(page->out, "%10s", cell);
+        SAY(l, "%10s", cell);
     }
 }
 
-static void print_tail(const struct msim_compare_page *page,
-                       const struct msim_compare_table *t,
-                       const struct msim_change *c)
+static void say_tail(struct line *l, const struct msim_compare_table *t,
+                     const struct msim_change *c)
 {
     char ratio[MSIM_CELL], share[MSIM_CELL];
 
     msim_format_ratio(ratio, c);
     msim_format_share(share, msim_change_share(t->t, c));
+    SAY(l, "%8s", ratio);
     if (t->extra == MSIM_EXTRA_CALLS)
-        msim_print(page->out, "%8s%9s\n", ratio, share);
-    else
-        msim_print(page->out, "%8s\n", ratio);
+        SAY(l, "%9s", share);
 }
 
 static void print_row(struct msim_compare_page *page,
                       const struct msim_compare_table *t,
                       const struct msim_change *c)
 {
-    print_name(page, t, c);
+    struct line l = {""};
+
+    say_name(&l, page, t, c);
     if (t->extra != MSIM_EXTRA_NOTHING)
-        print_calls(page, c);
-    print_times(page, t, c);
+        say_calls(&l, c);
+    say_times(&l, page, t, c);
     if (t->extra == MSIM_EXTRA_MEANS)
-        print_means(page, t, c);
-    print_tail(page, t, c);
+        say_means(&l, t, c);
+    say_tail(&l, t, c);
+    put_line(page, &l);
 }
 
 /* A row that sums others; `calls` means nothing there. */
@@ -242,13 +258,16 @@ void msim_compare_sum(struct msim_compare_page *page,
                       const struct msim_compare_table *t, const char *label,
                       const struct msim_change *c)
 {
-    msim_print(page->out, "  %-*s", (int)t->name_columns, label);
+    struct line l = {""};
+
+    SAY(&l, "  %-*s", (int)t->name_columns, label);
     if (t->extra != MSIM_EXTRA_NOTHING)
-        msim_print(page->out, "%*s", 2 * CALLS, "");
-    print_times(page, t, c);
+        SAY(&l, "%*s", 2 * CALLS, "");
+    say_times(&l, page, t, c);
     if (t->extra == MSIM_EXTRA_MEANS)
-        msim_print(page->out, "%20s", "");
-    print_tail(page, t, c);
+        SAY(&l, "%20s", "");
+    say_tail(&l, t, c);
+    put_line(page, &l);
 }
 
 static void print_rest(struct msim_compare_page *page,
@@ -287,15 +306,16 @@ void msim_compare_table_print(struct msim_compare_page *page,
     uint32_t rows = t.t->n < limit ? t.t->n : limit;
 
     if (t.t->absent) {
-        msim_print(page->out, "\n%s: none, %s\n", t.title, t.t->absent);
+        msim_print_title(page->out, "%s: none, %s", t.title, t.t->absent);
         return;
     }
     if (!t.t->n) {
-        msim_print(page->out, "\n%s: none\n", t.title);
+        msim_print_title(page->out, "%s: none", t.title);
         return;
     }
     if (is_unchanged(t.t)) {
-        msim_print(page->out, "\n%s: %u, all as they were\n", t.title, t.t->n);
+        msim_print_title(page->out, "%s: %u, all as they were", t.title,
+                         t.t->n);
         return;
     }
     fit(&t, rows);
