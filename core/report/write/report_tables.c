@@ -5,6 +5,7 @@
  * A column without a value in any row is left out.
  */
 #include "core/base/print.h"
+#include "core/record/record.h"
 #include "core/report/write/report_internal.h"
 
 #include <inttypes.h>
@@ -186,58 +187,79 @@ void msim_page_fit(struct msim_page *page)
                                msim_short_names_widest(page->names));
 }
 
-static void print_op(const struct msim_page *page, const struct msim_op_row *op,
-                     double total, const struct msim_unit *unit,
-                     struct columns columns)
-{
-    char calls[MSIM_CELL], one[MSIM_CELL], two[MSIM_CELL];
+/* A line of the table; all texts. */
+struct row {
+    char name[256];
+    char calls[MSIM_CELL], time[MSIM_CELL], share[MSIM_CELL];
+    char interval[MSIM_CELL], measured[MSIM_CELL], error[MSIM_CELL];
+    char limit[MSIM_CELL], model[MSIM_CELL];
+};
 
-    msim_format_calls(calls, op->calls);
-    msim_format_in(one, unit, op->us.predicted);
-    msim_format_share(two, total > 0 ? op->us.predicted / total : 0);
-    msim_page_name(page, msim_page_op_name(op));
-    msim_print(page->out, "%7s%*s%*s", calls, (int)columns.time, one,
-               (int)columns.share, two);
-    if (columns.interval) {
-        format_interval(one, &op->us);
-        msim_print(page->out, "%*s", (int)columns.interval, one);
-    }
-    if (columns.measured) {
-        msim_format_in(one, unit, op->us.measured);
-        msim_format_error(two, &op->us);
-        /* A collective's kernel ran while it waited for its peers, too. */
-        msim_print(page->out, "%11s", one);
-        if (!columns.interval)
-            msim_print(page->out, "%10s",
-                       op->communication ? "with wait" : two);
-    }
-    if (columns.limit) {
-        format_limit(one, op);
-        msim_print(page->out, "  %-*s", (int)columns.limit, one);
-    }
-    format_model(one, op);
-    msim_print(page->out, "  %s\n", one);
+/* Its columns, those without a value left out. */
+struct table {
+    struct msim_column of[9];
+    size_t n;
+    char time[MSIM_CELL]; /* a heading */
+};
+
+static void add(struct table *t, size_t offset, const char *heading, int gap,
+                int width)
+{
+    t->of[t->n++] = (struct msim_column){.heading = heading,
+                                         .type = MSIM_COLUMN_CELL,
+                                         .offset = offset,
+                                         .gap = gap,
+                                         .width = width};
 }
 
-static void print_ops_header(const struct msim_page *page, const char *title,
-                             const struct msim_unit *unit,
-                             struct columns columns)
+static void make_table(struct table *t, const struct msim_page *page,
+                       const char *title, const struct msim_unit *unit,
+                       struct columns c)
 {
-    char label[MSIM_CELL];
+    bool elsewhere = page->p->elsewhere;
 
-    snprintf(label, sizeof(label), "time/%s", unit->name);
-    msim_print(page->out, "\n%-*s%7s%*s%*s", (int)page->name_columns + 2, title,
-               "calls", (int)columns.time, label, (int)columns.share, "share");
-    if (columns.interval)
-        msim_print(page->out, "%*s", (int)columns.interval, "90 %");
-    if (columns.measured)
-        msim_print(page->out, "%11s",
-                   page->p->elsewhere ? "traced" : "measured");
-    if (columns.measured && !columns.interval)
-        msim_print(page->out, "%10s", page->p->elsewhere ? "change" : "error");
-    if (columns.limit)
-        msim_print(page->out, "  %-*s", (int)columns.limit, "limited by");
-    fputs("  model\n", page->out);
+    t->n = 0;
+    snprintf(t->time, sizeof(t->time), "time/%s", unit->name);
+    add(t, offsetof(struct row, name), title, 0, -(int)page->name_columns - 2);
+    add(t, offsetof(struct row, calls), "calls", 0, 7);
+    add(t, offsetof(struct row, time), t->time, 0, (int)c.time);
+    add(t, offsetof(struct row, share), "share", 0, (int)c.share);
+    if (c.interval)
+        add(t, offsetof(struct row, interval), "90 %", 0, (int)c.interval);
+    if (c.measured)
+        add(t, offsetof(struct row, measured),
+            elsewhere ? "traced" : "measured", 0, 11);
+    if (c.measured && !c.interval)
+        add(t, offsetof(struct row, error), elsewhere ? "change" : "error", 0,
+            10);
+    if (c.limit)
+        add(t, offsetof(struct row, limit), "limited by", 2, -(int)c.limit);
+    add(t, offsetof(struct row, model), "model", 2, 0);
+}
+
+static void print_op(const struct msim_page *page, const struct msim_op_row *op,
+                     double total, const struct msim_unit *unit,
+                     const struct table *t)
+{
+    unsigned used;
+    struct row r;
+
+    snprintf(r.name, sizeof(r.name), "  %s",
+             msim_short_name(page->names, msim_page_op_name(op),
+                             page->name_columns, &used));
+    msim_format_calls(r.calls, op->calls);
+    msim_format_in(r.time, unit, op->us.predicted);
+    msim_format_share(r.share, total > 0 ? op->us.predicted / total : 0);
+    format_interval(r.interval, &op->us);
+    msim_format_in(r.measured, unit, op->us.measured);
+    /* A collective's kernel ran while it waited for its peers, too. */
+    if (op->communication)
+        snprintf(r.error, sizeof(r.error), "with wait");
+    else
+        msim_format_error(r.error, &op->us);
+    format_limit(r.limit, op);
+    format_model(r.model, op);
+    msim_record_text(page->out, t->of, t->n, &r);
 }
 
 static void print_sum(const struct msim_page *page, const char *label,
@@ -261,13 +283,16 @@ static void print_table(const struct msim_page *page, const char *title,
     double total = device_time(page->p), sum = 0, rest = 0;
     const struct msim_unit *unit = msim_unit_for(ops[0].us.predicted);
     struct columns columns = columns_of(ops, n, limit);
+    struct table t;
     char label[64];
 
-    print_ops_header(page, title, unit, columns);
+    make_table(&t, page, title, unit, columns);
+    putc('\n', page->out);
+    msim_record_text_head(page->out, t.of, t.n);
     for (uint32_t i = 0; i < n; i++) {
         sum += ops[i].us.predicted;
         if (i < limit)
-            print_op(page, &ops[i], total, unit, columns);
+            print_op(page, &ops[i], total, unit, &t);
         else
             rest += ops[i].us.predicted;
     }
@@ -284,7 +309,7 @@ void msim_page_ops(const struct msim_page *page)
         print_table(page, "operators, by device time", page->p->ops,
                     page->p->n_ops, TOP_OPS);
     else
-        fputs("\nno operator takes device time\n", page->out);
+        msim_print_title(page->out, "no operator takes device time");
 }
 
 void msim_page_coverage(const struct msim_page *page)
@@ -297,11 +322,10 @@ void msim_page_coverage(const struct msim_page *page)
     if (!isnan(p->coverage_ops) || !isnan(p->coverage_time)) {
         msim_format_share(ops, p->coverage_ops);
         msim_format_share(time, p->coverage_time);
-        msim_print(
-            page->out,
-            "\ncovered by laws and tables: %s of operators, %s of device "
-            "time\n",
-            ops, time);
+        msim_print_title(page->out,
+                         "covered by laws and tables: %s of operators, %s of "
+                         "device time",
+                         ops, time);
     }
     if (p->n_uncovered)
         print_table(page, "not covered by a law of their own", p->uncovered,
