@@ -191,7 +191,13 @@ struct msim_second_stage {
      * known. */
     double v[MSIM_COUNTERS];
     double queue_mean;
-    double p99_most; /* of its windows, ms */
+    double p99_most;     /* of its windows, ms */
+    double mean_last_ms; /* of the last of them in which a visit ended */
+    /* Of e2e alone: arrivals a second in the last two windows; and the time
+     * until the second's end in which as many arrived as are in flight, s. If
+     * requests ended in the order in which they came, the oldest would be as
+     * old. */
+    double rate_last, age_s;
 };
 
 #define MSIM_SECOND_WINDOWS 64 /* a second that have a p99 of their own */
@@ -205,6 +211,12 @@ struct msim_seconds {
     struct msim_second_sum *sums;
     double from; /* end of the second before, s */
     bool begun;
+    /* The last windows of e2e, by number % MSIM_SECOND_WINDOWS. */
+    struct msim_second_window {
+        double arrivals, length_s;
+    } windows[MSIM_SECOND_WINDOWS];
+    uint32_t n_windows; /* so far */
+    double window_end;  /* of the last one, s */
 };
 
 /* ENOMEM. Release in any case. */

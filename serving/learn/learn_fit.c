@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MOST (MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES)
+#define COLUMNS_MOST                                                           \
+    (MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES - MSIM_E2E_FEATURES)
 #define COLUMNS_FEW                                                            \
     7                /* of recorded runs alone: each more is noise to split    \
                       */
@@ -138,6 +139,9 @@ static enum msim_status choose(struct msim_watch_model *m,
     m->n_columns = n < most ? n : most;
     for (uint32_t i = 0; i < m->n_columns; i++)
         m->columns[i] = all[i].column;
+    for (uint32_t f = 0; f < MSIM_E2E_FEATURES; f++)
+        m->columns[m->n_columns++] =
+            (struct msim_watch_column){app->n_stages, f};
     free(all);
     return MSIM_OK;
 }
@@ -147,9 +151,7 @@ static void take(const struct msim_watch_model *m, double *to, const double *x)
 {
     memcpy(to, x, MSIM_FEATURES * sizeof(*to));
     for (uint32_t i = 0; i < m->n_columns; i++)
-        to[MSIM_FEATURES + i] =
-            x[MSIM_FEATURES + m->columns[i].stage * MSIM_STAGE_FEATURES +
-              m->columns[i].feature];
+        to[MSIM_FEATURES + i] = x[msim_runs_column(m->columns[i])];
 }
 
 /* ---- trees ------------------------------------------------------- */
@@ -322,13 +324,16 @@ static bool add_columns(cJSON *model, const struct msim_watch_model *m,
 
     for (uint32_t i = 0; list && i < m->n_columns; i++) {
         const struct msim_watch_column *c = &m->columns[i];
+        bool e2e = c->stage == app->n_stages;
         cJSON *item = cJSON_CreateObject();
 
         if (!item || !cJSON_AddItemToArray(list, item) ||
             !cJSON_AddStringToObject(item, "stage",
-                                     app->stages[c->stage].name) ||
+                                     e2e ? MSIM_WATCH_E2E
+                                         : app->stages[c->stage].name) ||
             !cJSON_AddStringToObject(item, "feature",
-                                     msim_stage_feature_text(c->feature)))
+                                     e2e ? msim_e2e_feature_text(c->feature)
+                                         : msim_stage_feature_text(c->feature)))
             return false;
     }
     return list != NULL;

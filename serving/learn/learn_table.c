@@ -17,7 +17,8 @@
 static enum msim_status add_numbers(struct msim_runs_table *t,
                                     const struct msim_watch *w)
 {
-    uint32_t stages = (t->width - MSIM_FEATURES) / MSIM_STAGE_FEATURES;
+    const struct msim_history *h = &w->history;
+    double *row;
 
     for (uint32_t i = 0; i < t->width; i++) {
         double *x = msim_vec_add(&t->x, sizeof(*x));
@@ -26,11 +27,16 @@ static enum msim_status add_numbers(struct msim_runs_table *t,
             return MSIM_ENOMEM;
         *x = i < MSIM_FEATURES ? w->x[i] : 0;
     }
-    for (uint32_t s = 0; s < stages; s++)
+    if (t->width == MSIM_FEATURES)
+        return MSIM_OK;
+    row = (double *)t->x.data + t->x.n - t->width;
+    for (uint32_t s = 0; s < h->n_stages; s++)
         for (uint32_t f = 0; f < MSIM_STAGE_FEATURES; f++)
-            ((double *)t->x.data)[t->x.n - t->width + MSIM_FEATURES +
-                                  s * MSIM_STAGE_FEATURES + f] =
-                msim_stage_feature_of(&w->history, s, f, w->limit_ms);
+            row[msim_runs_column((struct msim_watch_column){s, f})] =
+                msim_stage_feature_of(h, s, f, w->limit_ms);
+    for (uint32_t f = 0; f < MSIM_E2E_FEATURES; f++)
+        row[msim_runs_column((struct msim_watch_column){h->n_stages, f})] =
+            msim_e2e_feature_of(h, f, w->limit_ms);
     return MSIM_OK;
 }
 

@@ -96,10 +96,18 @@ struct msim_runs_table {
 };
 
 /* Numbers of a row: those of every second, then, with `stages`, each number of
- * each stage of the application, stage by stage. */
+ * each stage of the application, stage by stage, and those of e2e. */
 static inline uint32_t msim_runs_width(const struct msim_app *app, bool stages)
 {
-    return MSIM_FEATURES + (stages ? app->n_stages * MSIM_STAGE_FEATURES : 0);
+    return MSIM_FEATURES +
+           (stages ? app->n_stages * MSIM_STAGE_FEATURES + MSIM_E2E_FEATURES
+                   : 0);
+}
+
+/* Where a number of a stage, or of e2e, is in a row. */
+static inline uint32_t msim_runs_column(struct msim_watch_column c)
+{
+    return MSIM_FEATURES + c.stage * MSIM_STAGE_FEATURES + c.feature;
 }
 
 /* Add the run whose counters are in `path` as one with `horizon_s`. */

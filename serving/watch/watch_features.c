@@ -29,6 +29,17 @@ const char *msim_stage_feature_text(enum msim_stage_feature f)
     return WORDS[f];
 }
 
+const char *msim_e2e_feature_text(enum msim_e2e_feature f)
+{
+    static const char *const WORDS[] = {
+#define X(name) #name,
+        MSIM_E2E_FEATURE_MAP(X)
+#undef X
+    };
+
+    return WORDS[f];
+}
+
 static double or_zero(double v)
 {
     return isfinite(v) ? v : 0;
@@ -285,4 +296,99 @@ double msim_stage_feature_of(const struct msim_history *h, uint32_t stage,
         break;
     }
     return 0;
+}
+
+/* ---- e2e, for models of one application ---------------------------------- */
+
+static double e2e_mean(const struct msim_history *h, enum msim_track track,
+                       uint32_t seconds)
+{
+    return msim_history_mean(h, h->n_stages, track, seconds);
+}
+
+static double e2e_at(const struct msim_history *h, enum msim_track track)
+{
+    return msim_history_at(h, h->n_stages, track, 0);
+}
+
+/* Of all stages, the most or the sum of the time until what waits now is
+ * served, as a share of the limit; of few visits, that share of it. */
+static double queued(const struct msim_history *h, double limit, bool most)
+{
+    double all = e2e_mean(h, MSIM_TRACK_RATE, 5), sum = 0, largest = 0;
+
+    for (uint32_t s = 0; s < h->n_stages; s++) {
+        double rate = msim_history_mean(h, s, MSIM_TRACK_RATE, 5);
+        double visits = fmin(1, or_zero(exp(rate - all)));
+        double queue = msim_history_at(h, s, MSIM_TRACK_QUEUE_LAST, 0);
+        double v = visits * drain(h, s, queue) * 1000 / limit;
+
+        largest = fmax(largest, v);
+        sum += v;
+    }
+    return most ? largest : sum;
+}
+
+/* Log of those that came over those that ended in the last seconds; none did
+ * where nothing is known of the second before. */
+static double in_over_out(const struct msim_history *h, uint32_t seconds)
+{
+    uint32_t e = h->n_stages;
+    double before = msim_history_at(h, e, MSIM_TRACK_QUEUE_LAST, seconds);
+    double in = 0, out;
+
+    for (uint32_t ago = 0; ago < seconds; ago++)
+        in += or_zero(exp(msim_history_at(h, e, MSIM_TRACK_RATE, ago)));
+    out = in - (e2e_at(h, MSIM_TRACK_QUEUE_LAST) - before);
+    return log((in + 1) / (fmax(0, out) + 1));
+}
+
+static double in_flight_log(const struct msim_history *h)
+{
+    return log((e2e_at(h, MSIM_TRACK_QUEUE_LAST) + 1) * 1000) -
+           e2e_mean(h, MSIM_TRACK_RATE, 5);
+}
+
+static double e2e_number(const struct msim_history *h, enum msim_e2e_feature f,
+                         double limit_ms)
+{
+    switch (f) {
+    case MSIM_E2E_FEATURE_IN_FLIGHT:
+        return log(e2e_at(h, MSIM_TRACK_QUEUE_LAST) + 1);
+    case MSIM_E2E_FEATURE_IN_FLIGHT_LOG:
+        return in_flight_log(h) - log(limit_ms);
+    case MSIM_E2E_FEATURE_QUEUED_MOST:
+        return queued(h, limit_ms, true);
+    case MSIM_E2E_FEATURE_QUEUED_SUM:
+        return queued(h, limit_ms, false);
+    case MSIM_E2E_FEATURE_MEAN_LAST_LOG:
+        return e2e_at(h, MSIM_TRACK_MEAN_LAST) - log(limit_ms);
+    case MSIM_E2E_FEATURE_AGE_LOG:
+        return e2e_at(h, MSIM_TRACK_AGE) - log(limit_ms);
+    case MSIM_E2E_FEATURE_AGE_OVER_MEAN:
+        return e2e_at(h, MSIM_TRACK_AGE) - e2e_mean(h, MSIM_TRACK_MEAN, 3);
+    case MSIM_E2E_FEATURE_IN_OVER_OUT:
+        return in_over_out(h, 1);
+    case MSIM_E2E_FEATURE_IN_OVER_OUT_3S:
+        return in_over_out(h, 3);
+    case MSIM_E2E_FEATURE_RATE_LAST:
+        return e2e_at(h, MSIM_TRACK_RATE_LAST);
+    case MSIM_E2E_FEATURE_RATE_LAST_OVER_2S:
+        return e2e_at(h, MSIM_TRACK_RATE_LAST) -
+               e2e_mean(h, MSIM_TRACK_RATE, 2);
+    case MSIM_E2E_FEATURE_RATE_OVER_5S:
+        return e2e_at(h, MSIM_TRACK_RATE) - e2e_mean(h, MSIM_TRACK_RATE, 5);
+    case MSIM_E2E_FEATURE_RATE_2S_OVER_12S:
+        return e2e_mean(h, MSIM_TRACK_RATE, 2) -
+               e2e_mean(h, MSIM_TRACK_RATE, 12);
+    case MSIM_E2E_FEATURES:
+        break;
+    }
+    return 0;
+}
+
+double msim_e2e_feature_of(const struct msim_history *h,
+                           enum msim_e2e_feature f, double limit_ms)
+{
+    return or_zero(e2e_number(h, f, limit_ms));
 }

@@ -90,6 +90,10 @@ static void put_stage(const struct msim_history *h, uint32_t stage,
         [MSIM_TRACK_P99] = log_of(v[MSIM_COUNTER_P99_MS]),
         [MSIM_TRACK_MOST] = log_of(s->p99_most),
         [MSIM_TRACK_REPLICAS] = v[MSIM_COUNTER_REPLICAS],
+        [MSIM_TRACK_QUEUE_LAST] = v[MSIM_COUNTER_QUEUE],
+        [MSIM_TRACK_MEAN_LAST] = log_of(s->mean_last_ms),
+        [MSIM_TRACK_RATE_LAST] = log_of(s->rate_last),
+        [MSIM_TRACK_AGE] = log_of(s->age_s * 1000),
     };
 
     for (uint32_t t = 0; t < MSIM_TRACKS; t++)

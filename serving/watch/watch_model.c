@@ -34,14 +34,23 @@ static enum msim_status read_features(const cJSON *json, const char *path,
     return MSIM_OK;
 }
 
-static enum msim_stage_feature find_feature(const char *name)
+/* False where there is no such stage or number. */
+static bool find_column(struct msim_watch_column *c, const struct msim_app *app,
+                        const char *stage, const char *name)
 {
-    uint32_t f = 0;
+    bool e2e = stage && strcmp(stage, MSIM_WATCH_E2E) == 0;
+    uint32_t n = e2e ? MSIM_E2E_FEATURES : MSIM_STAGE_FEATURES;
 
-    while (f < MSIM_STAGE_FEATURES &&
-           (!name || strcmp(name, msim_stage_feature_text(f)) != 0))
-        f++;
-    return (enum msim_stage_feature)f;
+    c->stage = e2e     ? app->n_stages
+               : stage ? msim_app_stage_find(app, stage)
+                       : MSIM_NONE;
+    c->feature = 0;
+    while (
+        c->feature < n &&
+        (!name || strcmp(name, e2e ? msim_e2e_feature_text(c->feature)
+                                   : msim_stage_feature_text(c->feature)) != 0))
+        c->feature++;
+    return c->stage != MSIM_NONE && c->feature < n;
 }
 
 static enum msim_status read_columns(struct msim_watch_model *m,
@@ -54,15 +63,13 @@ static enum msim_status read_columns(struct msim_watch_model *m,
 
     cJSON_ArrayForEach(item, list)
     {
-        const char *stage = msim_json_get_text(item, "stage");
         struct msim_watch_column *c = &m->columns[m->n_columns];
 
         if (!app || m->n_columns == MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES)
             return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                              "columns[%u] is one too many", m->n_columns);
-        c->stage = stage ? msim_app_stage_find(app, stage) : MSIM_NONE;
-        c->feature = find_feature(msim_json_get_text(item, "feature"));
-        if (c->stage == MSIM_NONE || c->feature == MSIM_STAGE_FEATURES)
+        if (!find_column(c, app, msim_json_get_text(item, "stage"),
+                         msim_json_get_text(item, "feature")))
             return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                              "columns[%u].%s: '%s' has no stage and number of "
                              "that name, the model is another application's",
@@ -177,9 +184,14 @@ void msim_watch_model_release(struct msim_watch_model *m)
 void msim_watch_model_columns(const struct msim_watch_model *m, double *x,
                               const struct msim_history *h, double limit_ms)
 {
-    for (uint32_t i = 0; i < m->n_columns; i++)
-        x[MSIM_FEATURES + i] = msim_stage_feature_of(
-            h, m->columns[i].stage, m->columns[i].feature, limit_ms);
+    for (uint32_t i = 0; i < m->n_columns; i++) {
+        const struct msim_watch_column *c = &m->columns[i];
+
+        x[MSIM_FEATURES + i] =
+            c->stage == h->n_stages
+                ? msim_e2e_feature_of(h, c->feature, limit_ms)
+                : msim_stage_feature_of(h, c->stage, c->feature, limit_ms);
+    }
 }
 
 /* ---- what trees usually say ---------------------------------------------- */

@@ -86,6 +86,10 @@ enum msim_track {
     MSIM_TRACK_P99,  /* log ms */
     MSIM_TRACK_MOST, /* log ms: the longest p99 of a window */
     MSIM_TRACK_REPLICAS,
+    MSIM_TRACK_QUEUE_LAST, /* at the end of the second, as the next three */
+    MSIM_TRACK_MEAN_LAST,  /* log ms */
+    MSIM_TRACK_RATE_LAST,  /* log of arrivals a second; of e2e, as the next */
+    MSIM_TRACK_AGE,        /* log ms */
     MSIM_TRACKS
 };
 
@@ -303,8 +307,33 @@ enum msim_stage_feature {
         MSIM_STAGE_FEATURES
 };
 
+/* Of e2e, in models of one application. What is in flight now ends within the
+ * horizon, so that these are of the end of a second. */
+#define MSIM_E2E_FEATURE_MAP(X)                                                \
+    X(IN_FLIGHT)     /* log of requests */                                     \
+    X(IN_FLIGHT_LOG) /* log of ms until as many arrive, over the limit */      \
+    X(QUEUED_MOST)   /* time until the queue of a stage is served, */          \
+    X(QUEUED_SUM)    /* over the limit: most, sum over stages */               \
+    X(MEAN_LAST_LOG) /* of the last window */                                  \
+    X(AGE_LOG)       /* of the oldest in flight */                             \
+    X(AGE_OVER_MEAN) /* log of that over the mean of requests, 3 s */          \
+    X(IN_OVER_OUT)   /* log of arrivals over requests that ended */            \
+    X(IN_OVER_OUT_3S)                                                          \
+    X(RATE_LAST) /* log of arrivals a second, two windows */                   \
+    X(RATE_LAST_OVER_2S)                                                       \
+    X(RATE_OVER_5S)                                                            \
+    X(RATE_2S_OVER_12S)
+
+enum msim_e2e_feature {
+#define X(name) MSIM_E2E_FEATURE_##name,
+    MSIM_E2E_FEATURE_MAP(X)
+#undef X
+        MSIM_E2E_FEATURES
+};
+
 /* The name in model files, such as "p99_log". */
 const char *msim_feature_text(enum msim_feature f);
+const char *msim_e2e_feature_text(enum msim_e2e_feature f);
 const char *msim_stage_feature_text(enum msim_stage_feature f);
 
 /*
@@ -317,6 +346,8 @@ void msim_features_of(double x[MSIM_FEATURES], const struct msim_app *app,
 
 double msim_stage_feature_of(const struct msim_history *h, uint32_t stage,
                              enum msim_stage_feature f, double limit_ms);
+double msim_e2e_feature_of(const struct msim_history *h,
+                           enum msim_e2e_feature f, double limit_ms);
 
 /* ---- watch model --------------------------------------------------------- */
 /*
@@ -343,11 +374,13 @@ double msim_stage_feature_of(const struct msim_history *h, uint32_t stage,
 #define MSIM_WATCH_MODEL_SCHEMA "mystique-sim/watch-model/1"
 #define MSIM_WATCH_COLUMNS_MAX  128 /* what trees can split */
 
-/* A number of one stage. */
+/* A number of one stage, or of e2e, which is stage n_stages. */
 struct msim_watch_column {
     uint32_t stage;
-    enum msim_stage_feature feature;
+    uint32_t feature; /* msim_stage_feature or msim_e2e_feature */
 };
+
+#define MSIM_WATCH_E2E "e2e" /* as in counters */
 
 /* Of what trees say, as of what they usually say: what is fitted to (learn),
  * and what is read (watch). */

@@ -20,7 +20,7 @@ static struct msim_counters_row row_of(double t, uint32_t stage)
 static void test_second__weighs_by_arrivals(void)
 {
     static const double ARRIVALS[] = {2, 0, 0, 6, 2}, SELF[] = {1, 0, 0, 2, 4};
-    static const double P99[] = {10, 0, 30, 50, 40};
+    static const double P99[] = {10, 0, 30, 50, 40}, MEAN[] = {1, 2, 3, 4, 0};
     struct msim_seconds s;
     bool ended = false;
 
@@ -35,6 +35,9 @@ static void test_second__weighs_by_arrivals(void)
         CHECK(!msim_seconds_add(&s, &a));
         e.stage = 1;
         e.v[MSIM_COUNTER_P99_MS] = P99[i];
+        e.v[MSIM_COUNTER_MEAN_MS] = MEAN[i];
+        e.v[MSIM_COUNTER_ARRIVALS] = ARRIVALS[i];
+        e.v[MSIM_COUNTER_QUEUE] = 5;
         ended = msim_seconds_add(&s, &e);
     }
     CHECK(ended);
@@ -46,6 +49,11 @@ static void test_second__weighs_by_arrivals(void)
     /* of 10, 30, 40, 50: a window in which nothing ended has no p99 */
     CHECK(s.stages[1].v[MSIM_COUNTER_P99_MS] == 35);
     CHECK(s.stages[1].p99_most == 50);
+    CHECK(s.stages[1].mean_last_ms == 4);
+    CHECK_REL(s.stages[1].rate_last, 8 / 0.4, 1e-9);
+    /* the last 2, and half of the 6 before them */
+    CHECK_REL(s.stages[1].age_s, 0.2 + 0.1, 1e-9);
+    CHECK(isnan(s.stages[0].age_s) && isnan(s.stages[0].rate_last));
     CHECK(!msim_second_violates(&s.stages[1], 35));
     CHECK(msim_second_violates(&s.stages[1], 34));
     msim_seconds_release(&s);
@@ -77,8 +85,39 @@ static void test_second__ends_with_the_window_that_passes_it(void)
     msim_seconds_release(&s);
 }
 
+/* Ten arrive in each window of 0.2 s, and `in_flight` are there at the end of
+ * 20 s: of two windows and a half; of more windows than are kept, all those; of
+ * no number. */
+static void test_second__age(void)
+{
+    static const struct {
+        double in_flight, want;
+    } CASES[] = {
+        {25, 0.5}, {0, 0}, {1e6, 0.2 * MSIM_SECOND_WINDOWS}, {NAN, NAN}};
+
+    for (size_t k = 0; k < sizeof(CASES) / sizeof(*CASES); k++) {
+        struct msim_seconds s;
+
+        REQUIRE(msim_seconds_init(&s, 0) == MSIM_OK);
+        for (int i = 0; i < 100; i++) {
+            struct msim_counters_row e = row_of(0.2 * (i + 1), 0);
+
+            e.v[MSIM_COUNTER_ARRIVALS] = 10;
+            e.v[MSIM_COUNTER_QUEUE] = CASES[k].in_flight;
+            (void)msim_seconds_add(&s, &e);
+        }
+        CHECK(isnan(CASES[k].want)
+                  ? isnan(s.stages[0].age_s)
+                  : fabs(s.stages[0].age_s - CASES[k].want) < 1e-9);
+        CHECK_REL(s.stages[0].rate_last, 50, 1e-9);
+        CHECK(isnan(s.stages[0].mean_last_ms));
+        msim_seconds_release(&s);
+    }
+}
+
 int main(void)
 {
+    RUN(test_second__age);
     RUN(test_second__weighs_by_arrivals);
     RUN(test_second__ends_with_the_window_that_passes_it);
     return check_summary();

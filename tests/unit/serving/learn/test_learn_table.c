@@ -78,7 +78,8 @@ static void test_learn_table__runs(void)
 
     t = (struct msim_runs_table){.width = msim_runs_width(&app, true),
                                  .part = MSIM_NONE};
-    CHECK_INT(t.width, MSIM_FEATURES + 2 * MSIM_STAGE_FEATURES);
+    CHECK_INT(t.width,
+              MSIM_FEATURES + 2 * MSIM_STAGE_FEATURES + MSIM_E2E_FEATURES);
     CHECK_INT(msim_runs_width(&app, false), MSIM_FEATURES);
     CHECK_INT(
         msim_runs_add_folder(&t, &app, NULL, made_path(""), HORIZON, &n, &err),
@@ -110,6 +111,10 @@ static void test_learn_table__runs(void)
             &t,
             4)[MSIM_FEATURES + MSIM_STAGE_FEATURES + MSIM_STAGE_FEATURE_RATE],
         log(20.0 / 3), 1e-6);
+    CHECK_REL(
+        msim_runs_x(
+            &t, 4)[t.width - MSIM_E2E_FEATURES + MSIM_E2E_FEATURE_RATE_LAST],
+        log(10), 1e-6);
     CHECK_INT(t.x.n, 3 * N * t.width);
     for (int i = 0; NAMES[i]; i++)
         CHECK(remove(made_path(NAMES[i])) == 0);
@@ -220,7 +225,10 @@ static void test_learn_fit__finds_what_tells(void)
     CHECK_STR(msim_json_get_text(model, "app"), "shop");
     CHECK_REL(msim_json_get_number(model, "horizon_s", 0), HORIZON, 0);
     CHECK_INT(msim_watch_model_parse(&m, model, "m", &app, &err), MSIM_OK);
-    CHECK_INT(m.n_columns, 7); /* of 8: of recorded runs alone */
+    /* of 8: of recorded runs alone; and all of e2e */
+    REQUIRE(m.n_columns == 7 + MSIM_E2E_FEATURES);
+    for (uint32_t f = 0; f < MSIM_E2E_FEATURES; f++)
+        CHECK(m.columns[7 + f].stage == 2 && m.columns[7 + f].feature == f);
     CHECK_INT(m.columns[0].stage, 1);
     CHECK_INT(m.columns[0].feature, MSIM_STAGE_FEATURE_BUSY);
     CHECK_INT(m.columns[1].stage, 1);
@@ -231,9 +239,7 @@ static void test_learn_fit__finds_what_tells(void)
 
         memcpy(x, from, MSIM_FEATURES * sizeof(*x));
         for (uint32_t k = 0; k < m.n_columns; k++)
-            x[MSIM_FEATURES + k] =
-                from[MSIM_FEATURES + m.columns[k].stage * MSIM_STAGE_FEATURES +
-                     m.columns[k].feature];
+            x[MSIM_FEATURES + k] = from[msim_runs_column(m.columns[k])];
         CHECK_INT(msim_forest_eval(&m.violation, x) > 0, i % 4 == 1);
     }
     msim_watch_model_release(&m);
@@ -296,7 +302,7 @@ static void test_learn_fit__judges_what_was_recorded(void)
     CHECK_STR(fit(0, 0, &model), "");
     CHECK_INT(
         cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(model, "columns")),
-        8);
+        2 * MSIM_STAGE_FEATURES + MSIM_E2E_FEATURES);
     cJSON_Delete(model);
     for (uint32_t i = 200; i < 400; i++) {
         r[i].simulated = false;
@@ -335,9 +341,7 @@ static void test_learn_fit__ends_with_what_was_recorded(void)
 
         memcpy(x, from, MSIM_FEATURES * sizeof(*x));
         for (uint32_t k = 0; k < m.n_columns; k++)
-            x[MSIM_FEATURES + k] =
-                from[MSIM_FEATURES + m.columns[k].stage * MSIM_STAGE_FEATURES +
-                     m.columns[k].feature];
+            x[MSIM_FEATURES + k] = from[msim_runs_column(m.columns[k])];
         said += log(msim_watch_model_next(&m, x, 1)) / 200;
     }
     CHECK(fabs(said + 0.3) < 0.03);

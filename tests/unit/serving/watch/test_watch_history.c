@@ -30,6 +30,9 @@ static struct msim_second_stage second(void)
         s.v[c] = drawn(0, 1) < 0.1 ? NAN : drawn(0.5, 20);
     s.queue_mean = drawn(0, 5);
     s.p99_most = drawn(1, 30);
+    s.mean_last_ms = drawn(1, 30);
+    s.rate_last = drawn(1, 30);
+    s.age_s = drawn(0.01, 3);
     return s;
 }
 
@@ -53,6 +56,10 @@ static void keep(uint32_t stage, const struct msim_second_stage *s)
     kept[stage][MSIM_TRACK_P99][now] = log(s->v[MSIM_COUNTER_P99_MS]);
     kept[stage][MSIM_TRACK_MOST][now] = log(s->p99_most);
     kept[stage][MSIM_TRACK_REPLICAS][now] = s->v[MSIM_COUNTER_REPLICAS];
+    kept[stage][MSIM_TRACK_QUEUE_LAST][now] = s->v[MSIM_COUNTER_QUEUE];
+    kept[stage][MSIM_TRACK_MEAN_LAST][now] = log(s->mean_last_ms);
+    kept[stage][MSIM_TRACK_RATE_LAST][now] = log(s->rate_last);
+    kept[stage][MSIM_TRACK_AGE][now] = log(s->age_s * 1000);
 }
 
 static void add(void)
@@ -273,7 +280,11 @@ static void test_watch_history__of_random_counters(void)
  * spread is what is believed. */
 static void test_watch_history__of_counters_that_stand(void)
 {
-    struct msim_second_stage s = {.queue_mean = 3, .p99_most = 2};
+    struct msim_second_stage s = {.queue_mean = 3,
+                                  .p99_most = 2,
+                                  .mean_last_ms = 2,
+                                  .rate_last = 2,
+                                  .age_s = 2};
 
     REQUIRE(msim_history_init(&h, 0) == MSIM_OK);
     s.v[MSIM_COUNTER_NET_MS] = 4;

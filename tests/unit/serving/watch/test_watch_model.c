@@ -50,7 +50,7 @@ static const char *parse(const char *before, const char *features,
                          uint32_t width, uint32_t next_width,
                          const struct msim_app *of)
 {
-    char text[16384], violation[1024], next[1024];
+    char text[20480], violation[1024], next[1024];
     enum msim_status status;
     cJSON *json;
 
@@ -135,6 +135,32 @@ static void test_watch_model__is_read(void)
     msim_watch_model_release(&m);
 }
 
+/* Numbers of e2e stand among those of stages. */
+static void test_watch_model__reads_e2e(void)
+{
+    double x[MSIM_WATCH_COLUMNS_MAX] = {0};
+    struct msim_second_stage seconds[3] = {0};
+    struct msim_history h;
+    char features[8192];
+
+    put_features(features, sizeof(features), MSIM_FEATURES, MSIM_NONE);
+    CHECK_STR(parse(HEAD "'columns': [{'stage': 'e2e', 'feature': 'AGE_LOG'}, "
+                         "{'stage': 'db', 'feature': 'BUSY'}], ",
+                    features, MSIM_FEATURES + 2, MSIM_FEATURES + 2, &app),
+              "");
+    REQUIRE(m.n_columns == 2 && msim_history_init(&h, 2) == MSIM_OK);
+    CHECK_INT(m.columns[0].stage, 2);
+    CHECK_INT(m.columns[0].feature, MSIM_E2E_FEATURE_AGE_LOG);
+    seconds[1].v[MSIM_COUNTER_BUSY] = 0.3;
+    seconds[2].age_s = 0.04;
+    msim_history_add(&h, seconds);
+    msim_watch_model_columns(&m, x, &h, 10);
+    CHECK_REL(x[MSIM_FEATURES], log(4), 1e-9);
+    CHECK_REL(x[MSIM_FEATURES + 1], 0.3, 1e-9);
+    msim_history_release(&h);
+    msim_watch_model_release(&m);
+}
+
 static void test_watch_model__refuses(void)
 {
     static const struct {
@@ -164,6 +190,12 @@ static void test_watch_model__refuses(void)
          "columns[1].stage: 'shop' has no stage and number of that name, the "
          "model is another application's"},
         {HEAD "'columns': [{'stage': 'db', 'feature': 'x'}], ",
+         "columns[0].feature: 'shop' has no stage and number of that name, the "
+         "model is another application's"},
+        {HEAD "'columns': [{'stage': 'e2e', 'feature': 'BUSY'}], ",
+         "columns[0].feature: 'shop' has no stage and number of that name, the "
+         "model is another application's"},
+        {HEAD "'columns': [{'stage': 'db', 'feature': 'IN_FLIGHT'}], ",
          "columns[0].feature: 'shop' has no stage and number of that name, the "
          "model is another application's"},
         {HEAD "'columns': [{'stage': 'db'}], ",
@@ -208,7 +240,7 @@ static void test_watch_model__has_room(void)
 {
     enum { MOST = MSIM_WATCH_COLUMNS_MAX - MSIM_FEATURES };
 
-    char features[8192], before[4096], want[64];
+    char features[8192], before[8192], want[64];
 
     put_features(features, sizeof(features), MSIM_FEATURES, MSIM_NONE);
     for (uint32_t n = MOST; n <= MOST + 1; n++) {
@@ -273,6 +305,7 @@ static void test_watch_model__metric(void)
 int main(void)
 {
     RUN(test_watch_model__is_read);
+    RUN(test_watch_model__reads_e2e);
     RUN(test_watch_model__refuses);
     RUN(test_watch_model__has_room);
     RUN(test_watch_model__metric);
