@@ -22,7 +22,7 @@ core/record          : core/base :
 core/read            : core/base core/stream core/trace : zlib.h
 core/read/et         : core/base core/stream core/trace core/read :
 core/read/nsys       : core/base : sqlite3.h
-core/read/kineto     : core/base core/stream core/trace core/read :
+core/read/kineto     : core/base core/lex core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/link            : core/base core/trace :
 core/match           : core/base core/trace :

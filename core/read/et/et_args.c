@@ -132,7 +132,7 @@ static int note_number(struct walk *w, const struct msim_et_token *v)
     const struct msim_arg *all = args->data;
 
     if (all[args->n - 1].kind != MSIM_ARG_INT ||
-        v->text.len > MSIM_ET_SPOT_DIGITS)
+        v->text.len > MSIM_ALIKE_DIGITS)
         return 0;
     return msim_et_alike_note(&msim_et_of(w->r)->alike, w->side, args->n - 1,
                               v->from, v->text.len);
@@ -375,7 +375,7 @@ static int add_tensor(struct walk *w)
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
     struct msim_vec *dims = &msim_et_of(w->r)->dims;
     int64_t tuple[6];
-    uint32_t index, strides, n_spots = msim_et_of(w->r)->alike.spots.n;
+    uint32_t index, strides, n_spots = msim_et_of(w->r)->alike.texts.spots.n;
     bool broken;
     const char *name = w->type + sizeof "Tensor(" - 1;
 
@@ -389,7 +389,7 @@ static int add_tensor(struct walk *w)
         (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
          a.dtype == MSIM_DT_UNKNOWN)) {
         skip_entry(&w->strides);
-        msim_et_of(w->r)->alike.spots.n = n_spots;
+        msim_et_of(w->r)->alike.texts.spots.n = n_spots;
         msim_et_of(w->r)->alike.odd |= broken;
         MSIM_TRY(add_input(w, MSIM_NONE));
         return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});

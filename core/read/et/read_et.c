@@ -89,7 +89,7 @@ void msim_et_begin(struct msim_et *e)
     values_reset(&e->out);
     e->text.n = 0;
     e->inputs.n = 0;
-    e->alike.spots.n = 0;
+    e->alike.texts.spots.n = 0;
     e->alike.odd = false;
     e->list = NULL;
     e->nested = 0;
@@ -414,7 +414,7 @@ static const struct msim_sax_handler handler = {
 void msim_et_init(struct msim_et *e, bool details)
 {
     e->details = details;
-    e->alike.last = MSIM_NONE;
+    msim_et_alike_init(&e->alike);
     msim_keyset_init(&e->keys, details ? words : words + DETAIL_WORDS);
 }
 

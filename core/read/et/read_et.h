@@ -5,6 +5,7 @@
 #ifndef MSIM_CORE_READ_ET_READ_ET_H
 #define MSIM_CORE_READ_ET_READ_ET_H
 #include "core/base/containers.h"
+#include "core/read/read_alike.h"
 #include "core/read/reader.h"
 
 /* ---- et ------------------------------------------------------------------ */
@@ -78,10 +79,7 @@ struct msim_et_link {
     bool has_parent;
 };
 
-/*
- * Nodes that were read, for those that are like one of them (et_alike.c): the
- * same text but for the numbers at its spots.
- */
+/* Nodes that were read, for those that are like one of them (et_alike.c). */
 enum msim_et_spot_kind {
     MSIM_ET_SPOT_OTHER, /* nobody asks for it */
     MSIM_ET_SPOT_ID,
@@ -95,24 +93,14 @@ enum msim_et_spot_kind {
     MSIM_ET_SPOT_OUTPUT,
 };
 
-#define MSIM_ET_SPOT_DIGITS 18u /* of a number, at most */
-
-struct msim_et_spot {
-    uint32_t at, len; /* in the node's text, behind its brace */
-    uint32_t kind;
-    uint32_t which; /* row of tensor_ids, or argument of its side */
-};
-
+/* `which` of a spot: row of tensor_ids, or argument of its side. */
 struct msim_et_alike {
+    struct msim_alike texts;
     const char *node;      /* text of the node at hand; NULL: nobody keeps it */
     uint64_t at;           /* its offset in the file */
-    struct msim_vec spots; /* struct msim_et_spot, of the node at hand */
     bool odd;              /* something in it counts each time it is read */
-    struct msim_vec kept, all, text; /* of those that were read; all: spots */
-    struct msim_vec comms;           /* of those of them that are collectives */
-    struct msim_idmap kinds;         /* hash of name and sizes -> kept */
-    uint32_t last;                   /* what came last, or NONE */
-    uint64_t hits, misses;
+    struct msim_vec made;  /* of those that are kept: their rows */
+    struct msim_vec comms; /* of those of them that are collectives */
 };
 
 struct msim_et {
@@ -155,6 +143,7 @@ enum msim_status msim_et_args(struct msim_reader *r,
                               const struct msim_et_values *v, uint32_t *block,
                               uint32_t *ids, struct msim_et_size *size);
 
+void msim_et_alike_init(struct msim_et_alike *a);
 /* A node that begins: take it whole, where it is like one that was read. */
 int msim_et_alike_take(struct msim_reader *r, const char *text, size_t len,
                        size_t *taken);

@@ -291,6 +291,16 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
     return msim_argpool_block(&r->pool, k->args.data, k->args.n, block);
 }
 
+bool msim_kineto_is_odd(const struct msim_kineto *k)
+{
+    const uint8_t *codes = k->types_in.data;
+
+    for (uint32_t i = 0; i < k->types_in.n; i++)
+        if (codes[i] >= TYPE_ODD)
+            return true;
+    return false;
+}
+
 int64_t msim_kineto_int(const char *s, size_t len)
 {
     int64_t n = 0;

@@ -135,7 +135,9 @@ static enum msim_status add_op(struct msim_reader *r)
     /* Resolved by sequence number once all are in; see kineto_finish.c. */
     if ((ev->have & MSIM_KHAVE_FWD) && ev->fwd_thread > 0)
         op.fw_thread = 0;
-    if (ev->have & MSIM_KHAVE_ARGS)
+    if (msim_kineto_of(r)->alike.args != MSIM_NONE)
+        op.args = msim_kineto_of(r)->alike.args;
+    else if (ev->have & MSIM_KHAVE_ARGS)
         MSIM_TRY(msim_kineto_args(r, &op.args));
     if (ev->have & MSIM_KHAVE_COMM)
         MSIM_TRY(add_comm(r, &op.comm));
@@ -277,17 +279,11 @@ static enum msim_status add_row(struct msim_reader *r)
     }
 }
 
-static bool makes_row(const struct msim_kineto_event *ev)
-{
-    return (ev->ph == 'X' || ev->ph == 'B') && ev->cat > MSIM_KCAT_UNSEEN &&
-           ev->cat < MSIM_KCAT_OTHER;
-}
-
-enum msim_status msim_kineto_row(struct msim_reader *r)
+static enum msim_status row(struct msim_reader *r)
 {
     struct msim_kineto *k = msim_kineto_of(r);
     const struct msim_kineto_event *ev = &k->ev;
-    bool row = makes_row(ev);
+    bool makes = msim_kineto_makes_row(ev);
 
     if (ev->ph == 'E') {
         msim_kineto_end(r);
@@ -299,14 +295,22 @@ enum msim_status msim_kineto_row(struct msim_reader *r)
         r->trace->import.read++; /* a thread's name, which is kept */
         return MSIM_OK;
     }
-    if (!row)
+    if (!makes)
         MSIM_TRY(msim_kineto_unread(r));
     else if (!msim_kineto_sound(r))
-        row = false;
-    if (row) {
+        makes = false;
+    if (makes) {
         k->n_rows++;
         r->trace->import.read++;
         MSIM_TRY(add_row(r));
     }
-    return ev->ph == 'B' ? msim_kineto_begin(r, row) : MSIM_OK;
+    return ev->ph == 'B' ? msim_kineto_begin(r, makes) : MSIM_OK;
+}
+
+enum msim_status msim_kineto_event_end(struct msim_reader *r)
+{
+    r->trace->import.records++;
+    MSIM_TRY(row(r));
+    r->complete++;
+    return MSIM_OK;
 }

@@ -87,6 +87,16 @@ static bool is_unsound(struct msim_reader *r, char *text, size_t size)
     return true;
 }
 
+bool msim_kineto_is_plain(const struct msim_kineto *k)
+{
+    int64_t us;
+
+    return k->based && k->ev.dur_us >= 0 && k->ev.dur_us < MAX_US &&
+           k->ev.ts_us &&
+           !__builtin_sub_overflow(k->ev.ts_us, k->base_us, &us) &&
+           us <= MAX_US && us >= -MAX_US;
+}
+
 bool msim_kineto_sound(struct msim_reader *r)
 {
     char why[128];

@@ -53,18 +53,14 @@ static int kineto_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
     struct msim_kineto *k = msim_kineto_of(r);
-    uint8_t key = msim_keyset_find(&k->keys, s, len);
+    uint8_t key = msim_kineto_key_of(k, k->depth, s, len);
 
-    if (k->depth == 1) {
-        if (key > K_ARGS)
-            key = K_OTHER;
+    if (k->depth == 1)
         k->key = key;
-    } else {
-        if (key < K_EXTERNAL && key != K_NAME)
-            key = K_OTHER;
+    else
         k->arg_key = key;
-    }
-    return key ? 0 : MSIM_SAX_SKIP;
+    msim_kineto_alike_key(&k->alike, key);
+    return key || k->alike.event ? 0 : MSIM_SAX_SKIP;
 }
 
 static int event_number(struct msim_reader *r, const char *s, size_t len)
@@ -276,11 +272,17 @@ static int kineto_number(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
 
-    if (msim_kineto_of(r)->depth == 1)
-        return event_number(r, s, len);
-    if (msim_kineto_of(r)->depth == 2)
-        return arg_number(r, s, len);
-    return msim_kineto_of(r)->depth ? list_number(r, s, len) : no_object(r);
+    struct msim_kineto *k = msim_kineto_of(r);
+    uint8_t key = k->depth == 1 ? k->key : k->arg_key;
+
+    if (k->depth > 2)
+        return list_number(r, s, len);
+    if (!k->depth)
+        return no_object(r);
+    MSIM_TRY(msim_kineto_alike_note(k, key, s, len));
+    if (!key)
+        return 0;
+    return k->depth == 1 ? event_number(r, s, len) : arg_number(r, s, len);
 }
 
 static int event_string(struct msim_reader *r, const char *s, size_t len)
@@ -332,6 +334,8 @@ static int arg_string(struct msim_reader *r, const char *s, size_t len)
     struct msim_kineto_event *ev = &k->ev;
 
     switch (k->arg_key) {
+    case K_OTHER:
+        return 0;
     case K_NAME:
         return label_thread(r, s, len);
     case K_SYNC_KIND:
@@ -394,6 +398,15 @@ static int kineto_string(void *p, const char *s, size_t len)
     return msim_kineto_of(r)->depth ? list_string(r, s, len) : no_object(r);
 }
 
+static int kineto_whole(void *p, const char *text, size_t len, size_t *taken)
+{
+    struct msim_reader *r = p;
+
+    return msim_kineto_of(r)->depth
+               ? 0
+               : msim_kineto_alike_take(r, text, len, taken);
+}
+
 static int kineto_map_begin(void *p)
 {
     struct msim_reader *r = p;
@@ -401,6 +414,7 @@ static int kineto_map_begin(void *p)
 
     if (k->depth == 0) {
         event_reset(k);
+        k->alike.args = MSIM_NONE;
         msim_group_spec_reset(&k->group);
         k->depth = 1;
         return 0;
@@ -417,16 +431,17 @@ static int kineto_map_end(void *p)
     struct msim_reader *r = p;
     struct msim_kineto *k = msim_kineto_of(r);
 
+    uint64_t rows = k->n_rows, untyped = r->out->untyped;
+
     if (k->depth == 2) {
         k->depth = 1;
         k->key = K_OTHER;
         return 0;
     }
     k->depth = 0;
-    r->trace->import.records++;
-    MSIM_TRY(msim_kineto_row(r));
-    r->complete++;
-    return 0;
+    MSIM_TRY(msim_kineto_event_end(r));
+    return msim_kineto_alike_keep(r, k->n_rows > rows, skip_if_dropped(k),
+                                  r->out->untyped - untyped);
 }
 
 static int kineto_array_begin(void *p)
@@ -491,6 +506,7 @@ static const struct msim_sax_handler handler = {
     .map_end = kineto_map_end,
     .array_begin = kineto_array_begin,
     .array_end = kineto_array_end,
+    .whole = kineto_whole,
 };
 
 static enum msim_status kineto_begin(struct msim_reader *r)
@@ -500,6 +516,7 @@ static enum msim_status kineto_begin(struct msim_reader *r)
     if (!k)
         return MSIM_ENOMEM;
     k->thread = MSIM_NONE;
+    msim_kineto_alike_init(&k->alike);
     msim_kineto_keys_init(&k->keys);
     msim_kineto_categories_init(k);
     msim_kineto_types_init(k);
@@ -534,6 +551,7 @@ static void kineto_free(void *state)
     free(k->group.ranks.data);
     free(k->before_gpu.data);
     free(k->before_sync.data);
+    msim_kineto_alike_release(&k->alike);
     free(k);
 }
 

@@ -5,6 +5,7 @@
 #ifndef MSIM_CORE_READ_KINETO_READ_KINETO_INTERNAL_H
 #define MSIM_CORE_READ_KINETO_READ_KINETO_INTERNAL_H
 #include "core/base/containers.h"
+#include "core/read/read_alike.h"
 #include "core/read/reader.h"
 
 /* ---- kineto -------------------------------------------------------------- */
@@ -74,6 +75,17 @@ struct msim_kineto_label {
     uint32_t name;
 };
 
+/* Events that were read, for those that are like one of them
+ * (kineto_alike.c). */
+struct msim_kineto_alike {
+    struct msim_alike texts;
+    struct msim_vec made; /* of those that are kept */
+    uint64_t at;          /* offset in the file of the event at hand */
+    const char *event;    /* its text; NULL: nobody keeps it */
+    uint64_t keys;        /* of its args and its own that came, by their bits */
+    uint32_t args;        /* block of one that is a copy, else NONE */
+};
+
 struct msim_kineto {
     struct msim_keyset keys, cats, types;
     struct msim_kineto_event ev;
@@ -103,6 +115,7 @@ struct msim_kineto {
     /* uint32_t threads, for each GPU activity and each synchronisation: of the
      * last event before it in the file that has one. */
     struct msim_vec before_gpu, before_sync;
+    struct msim_kineto_alike alike;
 };
 
 #define MSIM_KDIMS_OPEN  INT64_MIN
@@ -141,10 +154,21 @@ void msim_kineto_no_time(struct msim_reader *r, const char *key, const char *s,
 /* Can the current event be? If not, it is left out, and counted
  * (kineto_sound.c). */
 bool msim_kineto_sound(struct msim_reader *r);
-/* Add the row of the current event, if it makes one (kineto_rows.c). */
-enum msim_status msim_kineto_row(struct msim_reader *r);
+/* Can the current event be, as nearly all can: at a glance. */
+bool msim_kineto_is_plain(const struct msim_kineto *k);
+/* Does the current event make a row, if it can be? */
+static inline bool msim_kineto_makes_row(const struct msim_kineto_event *ev)
+{
+    return (ev->ph == 'X' || ev->ph == 'B') && ev->cat > MSIM_KCAT_UNSEEN &&
+           ev->cat < MSIM_KCAT_OTHER;
+}
+/* The current event is in: add its row, if it makes one, and count it
+ * (kineto_rows.c). */
+enum msim_status msim_kineto_event_end(struct msim_reader *r);
 /* Build the argument block of the current operator (kineto_args.c). */
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
+/* Has the current operator an input of a type that nobody knows? */
+bool msim_kineto_is_odd(const struct msim_kineto *k);
 /* A number, as itself or in a string: "stream 7", "3340707648". Any other text
  * still tells threads apart. */
 int64_t msim_kineto_int(const char *s, size_t len);
@@ -155,6 +179,28 @@ void msim_kineto_types_init(struct msim_kineto *k);
 /* A file that holds several processes: one trace for each, the first in
  * r->trace and the rest in r->out->others (kineto_split.c). */
 enum msim_status msim_kineto_split(struct msim_reader *r);
+/* An event that begins: take it whole, where it is like one that was read
+ * (kineto_alike.c). */
+int msim_kineto_alike_take(struct msim_reader *r, const char *text, size_t len,
+                           size_t *taken);
+/* Note a number that is directly in the current event, or in its args. */
+int msim_kineto_alike_note(struct msim_kineto *k, uint8_t key, const char *s,
+                           size_t len);
+/* A key of the current event: one that comes twice is not kept. */
+static inline void msim_kineto_alike_key(struct msim_kineto_alike *a,
+                                         uint8_t key)
+{
+    if (key && a->keys >> key & 1)
+        a->event = NULL;
+    a->keys |= UINT64_C(1) << key;
+}
+/* The current event is read: keep it for others. `row`: it has made the last
+ * one of its category; `dropped`: nothing is made of it; `untyped`: tensors of
+ * it that are. */
+enum msim_status msim_kineto_alike_keep(struct msim_reader *r, bool row,
+                                        bool dropped, uint64_t untyped);
+void msim_kineto_alike_init(struct msim_kineto_alike *a);
+void msim_kineto_alike_release(struct msim_kineto_alike *a);
 /* All events are in: order, nest and link them (kineto_finish.c). */
 enum msim_status msim_kineto_finish(struct msim_reader *r);
 
@@ -210,5 +256,18 @@ enum msim_kineto_key {
 };
 
 void msim_kineto_keys_init(struct msim_keyset *keys);
+
+/* The key in an event (`depth` 1) or in its args (2), K_OTHER where that says
+ * nothing there. */
+static inline uint8_t msim_kineto_key_of(const struct msim_kineto *k,
+                                         uint32_t depth, const char *s,
+                                         size_t len)
+{
+    uint8_t key = msim_keyset_find(&k->keys, s, len);
+
+    if (depth == 1)
+        return key > K_ARGS ? K_OTHER : key;
+    return key < K_EXTERNAL && key != K_NAME ? K_OTHER : key;
+}
 
 #endif
