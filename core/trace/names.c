@@ -242,14 +242,67 @@ static bool has_letters(const char *name, const char *word)
     return false;
 }
 
+/*
+ * The letters of a name that follow each other when case and all but letters
+ * are left out: bit b of behind[a]. A name of 500 letters, as kernels have, is
+ * gone through once, and not for each of the words that it may hold.
+ */
+struct pairs {
+    uint32_t behind[26];
+};
+
+/* Its place in the alphabet; 26 or more: it is no letter. */
+static unsigned letter(char c)
+{
+    return ((unsigned char)c | 0x20u) - 'a';
+}
+
+static void find_pairs(struct pairs *p, const char *name)
+{
+    unsigned last = 26;
+
+    *p = (struct pairs){{0}};
+    for (; *name; name++) {
+        unsigned c = letter(*name);
+
+        if (c >= 26)
+            continue;
+        if (last < 26)
+            p->behind[last] |= 1u << c;
+        last = c;
+    }
+}
+
+/* False: it does not hold the word. */
+static bool may_hold(const struct pairs *p, const char *word)
+{
+    unsigned last = 26;
+
+    for (; *word; word++) {
+        unsigned c = letter(*word);
+
+        if (c >= 26)
+            continue;
+        if (last < 26 && !(p->behind[last] >> c & 1))
+            return false;
+        last = c;
+    }
+    return true;
+}
+
 /* Does `name` hold one of the words? NULL ends them. */
-static bool has_one(const char *name, const char *const *words,
+static bool has_one(const char *name, const struct pairs *p,
+                    const char *const *words,
                     bool (*holds)(const char *, const char *))
 {
-    while (*words && !holds(name, *words))
+    while (*words && !(may_hold(p, *words) && holds(name, *words)))
         words++;
     return *words != NULL;
 }
+
+/* ncclKernel_AllReduce_..., ncclDevKernel_..., void msccl... */
+static const char *const MEETING[] = {"ncclKernel", "ncclDevKernel",
+                                      "mscclKernel", NULL};
 
 /*
  * Parts of kernel names of libraries that move data between GPUs, as their
@@ -283,21 +336,22 @@ static const char *const COLLECTIVES[] = {"allreduce", "allgather",
 static const char *const NOT_COLLECTIVES[] = {"warpallreduce", "blockallreduce",
                                               "gemm", "matmul", NULL};
 
-static bool names_collective(const char *name)
+static bool names_collective(const char *name, const struct pairs *p)
 {
-    return has_one(name, COLLECTIVES, has_letters) &&
-           !has_one(name, NOT_COLLECTIVES, has_letters);
+    return has_one(name, p, COLLECTIVES, has_letters) &&
+           !has_one(name, p, NOT_COLLECTIVES, has_letters);
 }
 
 enum msim_comm_kernel msim_name_comm_kernel(const char *name)
 {
-    /* ncclKernel_AllReduce_..., ncclDevKernel_..., ncclAllReduceRing...,
-       void msccl... */
-    if (starts(name, "nccl") || starts(name, "rccl") ||
-        has(name, "ncclKernel") || has(name, "ncclDevKernel") ||
-        has(name, "mscclKernel"))
+    struct pairs p;
+
+    if (starts(name, "nccl") || starts(name, "rccl"))
         return MSIM_COMM_KERNEL_MEETS;
-    return has_one(name, LIBRARIES, has) || names_collective(name)
+    find_pairs(&p, name);
+    if (has_one(name, &p, MEETING, has))
+        return MSIM_COMM_KERNEL_MEETS;
+    return has_one(name, &p, LIBRARIES, has) || names_collective(name, &p)
                ? MSIM_COMM_KERNEL_WHOLE
                : MSIM_COMM_KERNEL_NONE;
 }

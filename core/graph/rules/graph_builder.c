@@ -17,10 +17,18 @@ static int compare_keyed(const void *a, const void *b)
     return MSIM_ORDER(x->index, y->index);
 }
 
+static bool comes_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_keyed *keys = ctx;
+
+    return compare_keyed(&keys[a], &keys[b]) < 0;
+}
+
+/* Most are in order, or are a few runs that are. */
 void msim_keyed_sort(struct msim_keyed *keys, uint32_t n)
 {
-    if (n)
-        qsort(keys, n, sizeof(*keys), compare_keyed);
+    if (n && msim_sort_rows(keys, n, sizeof(*keys), comes_before, keys))
+        qsort(keys, n, sizeof(*keys), compare_keyed); /* needs no memory */
 }
 
 /* Columns of a task that the finished graph keeps, and two that it drops. */

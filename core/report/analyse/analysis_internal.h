@@ -245,8 +245,10 @@ struct msim_activity {
     msim_ps start, end, launched;
 };
 
-/* What the GPU needs for `n` activities; sorts them by their start. */
-msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n);
+/* What the GPU needs for `n` activities; sorts them by their start. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_gpu_need(struct msim_activity *v, uint32_t n,
+                               msim_ps *need);
 
 /* ---- between period.c and analysis_period.c -------------------------------
  */

@@ -43,14 +43,15 @@ static enum msim_status need_of(const struct msim_period_finding *k,
 {
     uint32_t begin = k->gpu_begin[w], end = k->gpu_begin[w + 1], n = 0;
     struct msim_activity *v = malloc(((size_t)end - begin + 1) * sizeof(*v));
+    enum msim_status status;
 
     if (!v)
         return MSIM_ENOMEM;
     for (uint32_t i = begin; i < end; i++)
         n += msim_period_activity(k, side, k->on_gpu[i], &v[n]);
-    *need = msim_gpu_need(v, n);
+    status = msim_gpu_need(v, n, need);
     free(v);
-    return MSIM_OK;
+    return status;
 }
 
 /* Of one window: with what is before it, or by itself. */

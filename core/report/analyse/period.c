@@ -121,20 +121,22 @@ enum msim_status msim_iteration_states(const struct msim_graph *g,
     return MSIM_OK;
 }
 
-static int by_start(const void *a, const void *b)
+static bool starts_before(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct msim_activity *x = a, *y = b;
+    const struct msim_activity *v = ctx;
 
-    return MSIM_ORDER(x->start, y->start);
+    return v[a].start < v[b].start;
 }
 
-msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n)
+enum msim_status msim_gpu_need(struct msim_activity *v, uint32_t n,
+                               msim_ps *need)
 {
     msim_ps idle = 0, end;
 
+    *need = 0;
     if (!n)
-        return 0;
-    qsort(v, n, sizeof(*v), by_start);
+        return MSIM_OK;
+    MSIM_TRY(msim_sort_rows(v, n, sizeof(*v), starts_before, v));
     end = v[0].end;
     for (uint32_t i = 1; i < n; i++) {
         msim_ps launched = v[i].launched;
@@ -145,7 +147,8 @@ msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n)
             idle += launched - end;
         end = later(end, v[i].end);
     }
-    return end - v[0].start - idle;
+    *need = end - v[0].start - idle;
+    return MSIM_OK;
 }
 
 /* ---- when windows begin and end ------------------------------------------ */

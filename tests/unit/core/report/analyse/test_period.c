@@ -193,9 +193,12 @@ static void test_need__without_what_was_not_launched(void)
         {520, 600, 560}, /* its call was over only after it had begun */
         {700, 710, NONE},
     };
+    msim_ps need;
 
-    CHECK_INT(msim_gpu_need(v, 6), 710 - 80 - 20);
-    CHECK_INT(msim_gpu_need(v, 0), 0);
+    CHECK_INT(msim_gpu_need(v, 6, &need), MSIM_OK);
+    CHECK_INT(need, 710 - 80 - 20);
+    CHECK_INT(msim_gpu_need(v, 0, &need), MSIM_OK);
+    CHECK_INT(need, 0);
 }
 
 int main(void)
