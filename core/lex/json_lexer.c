@@ -308,10 +308,49 @@ static const char *behind_string(const char *p, const char *end)
     return quote && quote[-1] != '\\' ? quote + 1 : NULL;
 }
 
+/* Where lines of a member each begin with tabs, as many as those have that the
+ * bracket at `p` opens; 0: there are none. */
+static size_t tabs_behind(const char *p, const char *end)
+{
+    const char *from = p + 1;
+
+    if (p == end || *p != '\n')
+        return 0;
+    while (from < end && *from == '\t')
+        from++;
+    return from == end ? 0 : (size_t)(from - p - 1);
+}
+
+/* Behind the bracket that closes what has its members behind so many tabs: it
+ * is the first on a line behind one less. Or NULL. */
+static const char *behind_lines(const char *p, const char *end, size_t tabs)
+{
+    for (; (p = memchr(p, '\n', (size_t)(end - p))); p++) {
+        size_t n = tabs;
+
+        if ((size_t)(end - p) <= tabs)
+            return NULL;
+        if ((p[tabs] | 0x20) != '}')
+            continue;
+        while (n > 1 && p[n - 1] == '\t')
+            n--;
+        if (n == 1)
+            return p + tabs + 1;
+    }
+    return NULL;
+}
+
 bool msim_lexer_skip(struct msim_lexer *l)
 {
     const char *p = l->at;
+    size_t tabs = tabs_behind(p, l->end);
 
+    if (tabs) {
+        p = behind_lines(p, l->end, tabs);
+        if (p)
+            msim_lexer_behind(l, p);
+        return p != NULL;
+    }
     for (uint32_t open = 1; open; open += (*p++ | 0x20) == '{' ? 1 : -1u) {
         while (p && (p = mark(p, l->end)) < l->end && *p == '"')
             p = behind_string(p + 1, l->end);

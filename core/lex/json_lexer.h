@@ -63,9 +63,11 @@ void msim_lexer_behind(struct msim_lexer *l, const char *to);
 
 /*
  * Behind a bracket that opens: go on behind the one that closes it, without a
- * look at what is between them. That is text which is known to be JSON; false,
- * and nothing is passed, where it is cut or has a string that ends with an
- * escape.
+ * look at what is between them. That is text which is known to be JSON, and
+ * where its lines begin with tabs, to have them as cJSON prints them: a member
+ * has one more than the line of the bracket that closes it, which is the first
+ * on that. False, and nothing is passed, where it is cut or has a string that
+ * ends with an escape.
  */
 bool msim_lexer_skip(struct msim_lexer *l);
 

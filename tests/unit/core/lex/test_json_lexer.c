@@ -6,6 +6,7 @@
  * pieces of many sizes: the events, the sentence for a fault and its place are
  * the same.
  */
+#include "core/lex/json_lexer.h"
 #include "core/stream/json_sax.h"
 
 #include "tests/check.h"
@@ -320,11 +321,46 @@ static void test_json_lexer__behind_all(void)
     check_alike("{} }", 4, 2);
 }
 
+/* Behind the bracket that opens `text`: what a skip leaves, or "none". */
+static const char *left_by_skip(const char *text)
+{
+    struct msim_lexer l = {.at = text + 1,
+                           .end = text + strlen(text),
+                           .place = MSIM_LEXER_BRACKET,
+                           .depth = 1,
+                           .closes = {0, '}'}};
+
+    return msim_lexer_skip(&l) ? l.at : "none";
+}
+
+/* By its brackets, or by lines that begin with tabs. */
+static void test_json_lexer__skips(void)
+{
+    static const char *const texts[][2] = {
+        {"{}, 1", ", 1"},
+        {"{\"a}\": [1, {\"b\": \"]\"}]}, 1", ", 1"},
+        {"{\n  \"a\": {\n  }\n}, 1", ", 1"},
+        {"{\n\t\"a\":\t1\n}, 1", ", 1"},
+        {"{\n\t\t\t\"a\":\t[{\n\t\t\t\t\t\"}\":\t1\n\t\t\t\t}, {\n"
+         "\t\t\t\t\t\"c\":\t[1, 2]\n\t\t\t\t}]\n\t\t}, 1",
+         ", 1"},
+        {"[\n\t\t{\n\t\t\t\"a\":\t1\n\t\t}\n\t]]", "]"},
+        {"{\n\t\t\"a\":\t{\n\t\t\t\"b\":\t1\n\t\t}", "none"},
+        {"{\n\t\t\"a\":\t1\n\t", "none"},
+        {"{\n\t\t", "none"},
+        {"{\"a\": [", "none"},
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        CHECK_STR(left_by_skip(texts[i][0]), texts[i][1]);
+}
+
 int main(void)
 {
     RUN(test_json_lexer__sound);
     RUN(test_json_lexer__cut);
     RUN(test_json_lexer__damaged);
     RUN(test_json_lexer__behind_all);
+    RUN(test_json_lexer__skips);
     return check_summary();
 }
