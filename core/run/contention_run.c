@@ -38,7 +38,8 @@ struct list {
 struct device {
     struct list running[LISTS];
     struct list held; /* in the order in which they became ready */
-    uint32_t n_held[MSIM_DEMAND_KINDS];
+    uint32_t n_held[MSIM_DEMAND_KINDS], n_all_held;
+    uint32_t kinds_held; /* bits of kinds some of which are */
     struct msim_contention_load load;
 };
 
@@ -51,6 +52,7 @@ struct msim_contention_run {
     const struct msim_graph *graph;
     const struct msim_sharing *s;
     struct msim_evq queue;
+    struct msim_event soon; /* one more event, beside the queue; or NO_EVENT */
     struct active *active;
     uint8_t *states; /* of demands: RUNNING, WAITING */
     struct device *devices;
@@ -58,6 +60,8 @@ struct msim_contention_run {
     const uint8_t *removed;
     uint32_t *held_by;
 };
+
+static const struct msim_event NO_EVENT = {INT64_MAX, UINT32_MAX};
 
 enum msim_status msim_contention_run_new(struct msim_contention_run **out,
                                          const struct msim_graph *g)
@@ -103,6 +107,7 @@ void msim_contention_run_begin(struct msim_contention_run *r,
     r->removed = removed;
     r->held_by = held_by;
     msim_evq_clear(&r->queue);
+    r->soon = NO_EVENT;
     memset(r->states, 0, r->s->n_demands);
     for (uint32_t i = 0; i < r->s->n_devices; i++) {
         r->devices[i] = (struct device){.held = empty};
@@ -220,21 +225,25 @@ static void begin_transfer(struct msim_contention_run *r, uint32_t d)
     }
 }
 
-/* All of a list are of one kind, hence of one rate. */
-static void rate_list(struct msim_contention_run *r, uint32_t device, int list,
-                      msim_ps now)
+static void rate_all(struct msim_contention_run *r, uint32_t device, int list,
+                     msim_ps now)
 {
     uint32_t i = r->devices[device].running[list].first;
-    double rate;
+    double rate = rate_of(r, device,
+                          list == FILLING ? MSIM_DEMAND_KERNEL
+                                          : (enum msim_demand_kind)list);
 
-    if (i == MSIM_NONE)
-        return;
-    rate = rate_of(r, device,
-                   list == FILLING ? MSIM_DEMAND_KERNEL
-                                   : (enum msim_demand_kind)list);
     for (; i != MSIM_NONE; i = r->active[i].next)
         if (r->active[i].rate != rate)
             set_rate(r, i, rate, now);
+}
+
+/* All of a list are of one kind, hence of one rate. */
+static inline void rate_list(struct msim_contention_run *r, uint32_t device,
+                             int list, msim_ps now)
+{
+    if (r->devices[device].running[list].first != MSIM_NONE)
+        rate_all(r, device, list, now);
 }
 
 /*
@@ -392,23 +401,51 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     append(r, running_of(r, d), d);
 }
 
-/* Kinds some of which are held. */
-static uint32_t kinds_held(const struct device *dev)
+static void hold(struct msim_contention_run *r, struct device *dev, uint32_t d)
 {
-    uint32_t kinds = 0;
+    uint8_t kind = r->s->demands[d].kind;
 
-    for (int k = 0; k < MSIM_DEMAND_KINDS; k++)
-        kinds |= (dev->n_held[k] ? 1u : 0) << k;
-    return kinds;
+    append(r, &dev->held, d);
+    dev->n_held[kind]++;
+    dev->n_all_held++;
+    dev->kinds_held |= 1u << kind;
 }
 
-/* Let in the demands that may start now, in order, and set the wake-up for the
- * next one that may. One that waits for an end does so for all of its kind. */
+static void let_go(struct msim_contention_run *r, struct device *dev,
+                   uint32_t d)
+{
+    uint8_t kind = r->s->demands[d].kind;
+
+    take_out(r, &dev->held, d);
+    dev->n_all_held--;
+    if (!--dev->n_held[kind])
+        dev->kinds_held &= ~(1u << kind);
+}
+
+static bool is_copy(uint8_t kind)
+{
+    return kind == MSIM_DEMAND_TO_DEVICE || kind == MSIM_DEMAND_TO_HOST;
+}
+
+#define COPIES (1u << MSIM_DEMAND_TO_DEVICE | 1u << MSIM_DEMAND_TO_HOST)
+
+/* Those that wait for others of this kind, where all that wait are looked at:
+ * copies wait for copies alone, and nothing else does. */
+static uint32_t concerned(const struct device *dev, uint8_t kind)
+{
+    if (dev->n_all_held > MSIM_RESIDENT_MOST)
+        return dev->kinds_held;
+    return dev->kinds_held & (is_copy(kind) ? COPIES : ~COPIES);
+}
+
+/* Let in the demands of some kinds that may start now, in order, and set the
+ * wake-up for the next one that may, which is no copy. One that waits for an
+ * end does so for all of its kind. */
 static void admit_held(struct msim_contention_run *r, uint32_t device,
-                       msim_ps now)
+                       uint32_t kinds, msim_ps now)
 {
     struct device *dev = &r->devices[device];
-    uint32_t left = MSIM_RESIDENT_MOST, moving = kinds_held(dev), next;
+    uint32_t left = MSIM_RESIDENT_MOST, moving = kinds, next;
     msim_ps wake = INT64_MAX;
 
     for (uint32_t d = dev->held.first; moving && d != MSIM_NONE && left > 0;
@@ -419,8 +456,7 @@ static void admit_held(struct msim_contention_run *r, uint32_t device,
 
         next = r->active[d].next;
         if (at <= now) {
-            take_out(r, &dev->held, d);
-            dev->n_held[kind]--;
+            let_go(r, dev, d);
             start(r, d, now);
             continue;
         }
@@ -429,10 +465,22 @@ static void admit_held(struct msim_contention_run *r, uint32_t device,
             moving &= ~(1u << kind);
         wake = at < wake ? at : wake;
     }
+    if (!(kinds & ~COPIES))
+        return;
     if (wake == INT64_MAX)
         msim_evq_drop(&r->queue, device);
     else
         msim_evq_push(&r->queue, wake, device);
+}
+
+/* What is held may move, for one of this kind has begun, waits or has ended. */
+static void admit_concerned(struct msim_contention_run *r, uint32_t device,
+                            enum msim_demand_kind kind, msim_ps now)
+{
+    uint32_t kinds = concerned(&r->devices[device], (uint8_t)kind);
+
+    if (kinds)
+        admit_held(r, device, kinds, now);
 }
 
 static void admit(struct msim_contention_run *r, uint32_t d, msim_ps now)
@@ -443,11 +491,10 @@ static void admit(struct msim_contention_run *r, uint32_t d, msim_ps now)
     if (may_start(r, d, now) <= now) {
         start(r, d, now);
     } else {
-        append(r, &dev->held, d);
-        dev->n_held[r->s->demands[d].kind]++;
+        hold(r, dev, d);
     }
-    if (dev->held.first != MSIM_NONE)
-        admit_held(r, device, now);
+    admit_concerned(r, device, (enum msim_demand_kind)r->s->demands[d].kind,
+                    now);
 }
 
 static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
@@ -462,8 +509,8 @@ static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
     if (demand->kind != MSIM_DEMAND_ARRIVE)
         dev->load.n[demand->kind]--;
     rate_device(r, demand->device, (enum msim_demand_kind)demand->kind, now);
-    if (dev->held.first != MSIM_NONE)
-        admit_held(r, demand->device, now);
+    admit_concerned(r, demand->device, (enum msim_demand_kind)demand->kind,
+                    now);
 }
 
 void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
@@ -472,17 +519,40 @@ void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
     /* What the event will ask for, while others pass. */
     __builtin_prefetch(&r->s->demands[demand]);
     __builtin_prefetch(&r->active[demand], 1);
-    msim_evq_push(&r->queue, at, seq_of(r, demand));
+    if (r->soon.seq == UINT32_MAX)
+        r->soon = (struct msim_event){at, seq_of(r, demand)};
+    else
+        msim_evq_push(&r->queue, at, seq_of(r, demand));
+}
+
+static bool before(struct msim_event a, struct msim_event b)
+{
+    return (a.time < b.time) | ((a.time == b.time) & (a.seq < b.seq));
+}
+
+/* The next event. What becomes ready mostly does so at once: it does not go
+ * through the queue then. */
+static struct msim_event pop(struct msim_contention_run *r)
+{
+    struct msim_event soon = r->soon;
+
+    if (soon.seq == UINT32_MAX)
+        return msim_evq_pop(&r->queue);
+    r->soon = NO_EVENT;
+    if (!r->queue.length || before(soon, msim_evq_first(&r->queue)))
+        return soon;
+    msim_evq_push(&r->queue, soon.time, soon.seq);
+    return msim_evq_pop(&r->queue);
 }
 
 uint32_t msim_contention_run_next(struct msim_contention_run *r, msim_ps *at)
 {
-    while (r->queue.length) {
-        struct msim_event e = msim_evq_pop(&r->queue);
+    while (r->queue.length || r->soon.seq != UINT32_MAX) {
+        struct msim_event e = pop(r);
         uint32_t d = e.seq - r->s->n_devices;
 
         if (e.seq < r->s->n_devices) {
-            admit_held(r, e.seq, e.time);
+            admit_held(r, e.seq, r->devices[e.seq].kinds_held, e.time);
         } else if (r->states[d] & RUNNING) {
             end(r, d, e.time);
             *at = e.time;
