@@ -98,6 +98,14 @@ typedef bool msim_before(const void *ctx, uint32_t a, uint32_t b);
 void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
                      msim_before *less, const void *ctx);
 
+/*
+ * Stable sort of `index`, n numbers of keys, by keys[index[i]]: a byte of all
+ * keys after the other, however the rows are mixed. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sort_by_keys(uint32_t *index, uint32_t n,
+                                   const uint64_t *keys);
+
 /* Put `n` rows of `size` bytes into order, in place. */
 MSIM_MUST_CHECK
 enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,

@@ -55,6 +55,72 @@ void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
         memcpy(index, from, n * sizeof(*index));
 }
 
+/* ---- by keys ------------------------------------------------------------ */
+
+#define DIGITS 8   /* bytes of a key */
+#define VALUES 256 /* of a byte */
+
+struct keyed {
+    uint64_t key;
+    uint32_t row;
+};
+
+/* How many keys have each value of each byte. */
+static void count_digits(const struct keyed *k, uint32_t n,
+                         uint32_t count[DIGITS][VALUES])
+{
+    memset(count, 0, DIGITS * sizeof(*count));
+    for (uint32_t i = 0; i < n; i++)
+        for (int d = 0; d < DIGITS; d++)
+            count[d][k[i].key >> (8 * d) & (VALUES - 1)]++;
+}
+
+/* `at`: how many have each value of the byte at `shift`; then where the next
+ * one goes. */
+static void deal(const struct keyed *from, struct keyed *to, uint32_t n,
+                 int shift, uint32_t *at)
+{
+    uint32_t sum = 0;
+
+    for (int v = 0; v < VALUES; v++) {
+        uint32_t here = at[v];
+
+        at[v] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[at[from[i].key >> shift & (VALUES - 1)]++] = from[i];
+}
+
+enum msim_status msim_sort_by_keys(uint32_t *index, uint32_t n,
+                                   const uint64_t *keys)
+{
+    uint32_t count[DIGITS][VALUES];
+    struct keyed *all = malloc((size_t)n * 2 * sizeof(*all) + 1), *from = all;
+    struct keyed *to = all + n;
+
+    if (!all)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = (struct keyed){keys[index[i]], index[i]};
+    count_digits(all, n, count);
+    for (int d = 0; d < DIGITS && n; d++) {
+        struct keyed *back = from;
+
+        if (count[d][all->key >> (8 * d) & (VALUES - 1)] == n)
+            continue; /* all have that one */
+        deal(from, to, n, 8 * d, count[d]);
+        from = to;
+        to = back;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = from[i].row;
+    free(all);
+    return MSIM_OK;
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
 /* An index of `n` numbers, as many behind it, and room for a row behind those.
  */
 static uint32_t *new_index(uint32_t n, size_t size)

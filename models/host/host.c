@@ -381,12 +381,14 @@ static struct dispatch find_whole(const struct msim_host *h,
                                   const struct msim_trace *t, uint32_t op,
                                   enum msim_host_class class, bool on_gpu)
 {
-    const char *const *inside = msim_host_gpu_inside(t, op);
     struct dispatch d = find(h, class,
                              on_gpu ? msim_host_gpu_name(t, op)
                                     : msim_trace_text(t, t->ops[op].name));
 
-    for (; on_gpu && *inside; inside++) {
+    if (!on_gpu)
+        return d;
+    for (const char *const *inside = msim_host_gpu_inside(t, op); *inside;
+         inside++) {
         struct dispatch more = find(h, MSIM_HOST_LEAF, *inside);
 
         d.self += more.self;

@@ -140,8 +140,8 @@ const char *const *msim_host_gpu_inside(const struct msim_trace *t, uint32_t op)
 {
     static const char *const NOTHING[] = {NULL};
     static const char *const BETWEEN[] = {"aten::_convolution", NULL};
-    const struct on_gpu *row = row_of(t, op);
     bool leaf = t->ops[op].end == op + 1;
+    const struct on_gpu *row = leaf || t->cpu_only ? row_of(t, op) : NULL;
 
     if (leaf && is_direct(t, op))
         return BETWEEN;

@@ -25,13 +25,21 @@ struct tree {
     uint32_t *place;        /* row -> number in preorder, or NONE */
 };
 
-static bool before(const void *ctx, uint32_t a, uint32_t b)
+static enum msim_status order_rows(struct tree *x)
 {
-    const struct msim_trace *t = ctx;
+    uint32_t n = x->t->n_ops;
+    uint64_t *keys = malloc(((size_t)n + 1) * sizeof(*keys));
+    enum msim_status status;
 
-    if (t->ops[a].thread != t->ops[b].thread)
-        return t->ops[a].thread < t->ops[b].thread;
-    return t->ops[a].et_id < t->ops[b].et_id;
+    if (!keys)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        x->order[i] = i;
+        keys[i] = (uint64_t)x->t->ops[i].thread << 32 | x->t->ops[i].et_id;
+    }
+    status = msim_sort_by_keys(x->order, n, keys);
+    free(keys);
+    return status;
 }
 
 static int fail_double(struct tree *x, uint32_t id)
@@ -270,12 +278,8 @@ static enum msim_status move_rows(struct tree *x)
 
 static enum msim_status build(struct tree *x)
 {
-    uint32_t i;
-
     MSIM_TRY(find_parents(x));
-    for (i = 0; i < x->t->n_ops; i++)
-        x->order[i] = i;
-    msim_sort_index(x->order, x->next, x->t->n_ops, before, x->t);
+    MSIM_TRY(order_rows(x));
     if (is_misplaced(x) && is_as_ended(x))
         mend_parents(x);
     list_children(x);

@@ -131,10 +131,48 @@ static void test_sort__by_groups(void)
     free(rows);
 }
 
+/* Keys that differ in their first byte, their last and some between, by rows
+ * that are in the order of their numbers backwards. */
+static void check_by_keys(uint32_t n, uint32_t (*key)(uint32_t))
+{
+    uint64_t *keys = calloc((size_t)n + 1, sizeof(*keys));
+    uint32_t *index = calloc((size_t)n + 1, sizeof(*index));
+    bool ok = true;
+
+    REQUIRE(keys && index);
+    for (uint32_t i = 0; i < n; i++) {
+        keys[i] = (uint64_t)(key(i) & 3) << 62 | (uint64_t)(key(i) / 4) << 20 |
+                  (key(i) & 1);
+        index[i] = n - 1 - i;
+    }
+    CHECK_INT(msim_sort_by_keys(index, n, keys), MSIM_OK);
+    for (uint32_t i = 1; i < n; i++)
+        ok =
+            ok &&
+            (keys[index[i - 1]] < keys[index[i]] ||
+             (keys[index[i - 1]] == keys[index[i]] && index[i - 1] > index[i]));
+    CHECK(ok);
+    free(keys);
+    free(index);
+}
+
+static void test_sort__by_keys(void)
+{
+    static const uint32_t sizes[] = {0, 1, 2, 3, 100, 5000};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        check_by_keys(sizes[i], rising);
+        check_by_keys(sizes[i], falling);
+        check_by_keys(sizes[i], mixed);
+        check_by_keys(sizes[i], equal);
+    }
+}
+
 int main(void)
 {
     RUN(test_sort__large_rows);
     RUN(test_sort__by_groups);
+    RUN(test_sort__by_keys);
     RUN(test_sort__is_stable);
     return check_summary();
 }
