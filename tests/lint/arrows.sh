@@ -62,7 +62,7 @@ models/forest        : core/base : gsl/
 models/platform      : core/base core/json core/lex core/trace core/work models/law models/factor models/forest : gsl/
 models/factor        : core/base core/trace core/work : cJSON.h cjson/ gsl/
 models/estimate      : core/base core/guard core/trace core/work models/law models/factor models/platform : gsl/
-models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
+models/host          : core/base core/trace core/work core/work/opmap models/platform models/estimate : gsl/
 replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
 replay/emit          : core/base core/trace core/lives replay/program replay/fold :
