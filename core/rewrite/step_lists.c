@@ -9,7 +9,9 @@
  *     mul_ p3   lerp_ m3 g3   sqrt v3 ...         _foreach_sqrt  [v1, ...]
  *
  * So a stretch of statements that repeats is the statements of one parameter,
- * each on lists. What has no form on lists (item) stays as often as it was.
+ * each on lists. Numbers that the host reads (item) are as many as that
+ * optimizer reads on lists; what else has no form on lists stays as often as it
+ * was.
  */
 #include "core/rewrite/rewrite_internal.h"
 
@@ -22,10 +24,16 @@
 
 /* ---- what PyTorch does on lists ------------------------------------------ */
 
-/* Optimizers of torch.optim that take lists on a GPU unless told otherwise. */
-static const char *const OPTIMIZERS[] = {
-    "ASGD",  "Adadelta", "Adagrad", "Adam",  "AdamW", "Adamax",
-    "NAdam", "RAdam",    "RMSprop", "Rprop", "SGD",
+/* Optimizers of torch.optim that take lists on a GPU unless told otherwise, and
+ * how many numbers of a parameter they read then (PyTorch 2.13: its count of
+ * steps, mostly twice where it is read once by one). */
+static const struct optimizer {
+    const char *name;
+    uint32_t reads;
+} OPTIMIZERS[] = {
+    {"ASGD", 0},    {"Adadelta", 0}, {"Adagrad", 1}, {"Adam", 2},
+    {"AdamW", 2},   {"Adamax", 1},   {"NAdam", 5},   {"RAdam", 5},
+    {"RMSprop", 0}, {"Rprop", 0},    {"SGD", 0},
 };
 
 /* Operators with a form on lists, in place or not. */
@@ -35,22 +43,29 @@ static const char *const OPERATORS[] = {
     "pow", "rsqrt", "sign",    "sqrt",    "reciprocal", "sub",
 };
 
-bool msim_step_takes_lists(const char *label)
+/* Whose step `label` is; NULL: of none of these. */
+static const struct optimizer *optimizer_of(const char *label)
 {
     static const char STEP[] = "Optimizer.step#", END[] = ".step";
     size_t n;
 
     if (strncmp(label, STEP, sizeof(STEP) - 1) != 0)
-        return false;
+        return NULL;
     label += sizeof(STEP) - 1;
     n = strlen(label);
     if (n < sizeof(END) || strcmp(label + n - sizeof(END) + 1, END) != 0)
-        return false;
+        return NULL;
     n -= sizeof(END) - 1;
     for (size_t i = 0; i < sizeof(OPTIMIZERS) / sizeof(*OPTIMIZERS); i++)
-        if (strlen(OPTIMIZERS[i]) == n && strncmp(OPTIMIZERS[i], label, n) == 0)
-            return true;
-    return false;
+        if (strlen(OPTIMIZERS[i].name) == n &&
+            strncmp(OPTIMIZERS[i].name, label, n) == 0)
+            return &OPTIMIZERS[i];
+    return NULL;
+}
+
+bool msim_step_takes_lists(const char *label)
+{
+    return optimizer_of(label) != NULL;
 }
 
 /* "aten::_foreach_mul_" of "aten::mul_"; false: it has no such form. */
@@ -328,6 +343,31 @@ static enum msim_status put_lists(struct listing *l, const struct run *r,
     return msim_draft_add(&l->w->d, &op, NULL);
 }
 
+static bool reads_number(const struct listing *l, const struct run *r,
+                         uint32_t place)
+{
+    uint32_t name = name_of(l, r->first + place);
+
+    return strcmp(msim_trace_text(l->w->t, name), "aten::item") == 0;
+}
+
+/* All numbers of a parameter are read where the first one is. */
+static enum msim_status put_reads(struct listing *l, const struct run *r,
+                                  uint32_t place)
+{
+    const struct msim_trace *t = l->w->t;
+    uint32_t label = t->ops[l->step[r->first]].name, reads;
+
+    for (uint32_t before = 0; before < place; before++)
+        if (reads_number(l, r, before))
+            return MSIM_OK;
+    reads = optimizer_of(msim_trace_text(t, label))->reads;
+    for (uint32_t k = 0; k < r->times * reads; k++)
+        MSIM_TRY(
+            msim_weave_copy(l->w, r->first + k / reads * r->length + place));
+    return MSIM_OK;
+}
+
 static enum msim_status put_place(struct listing *l, const struct run *r,
                                   uint32_t place)
 {
@@ -335,6 +375,8 @@ static enum msim_status put_place(struct listing *l, const struct run *r,
     const char *own = msim_trace_text(l->w->t, l->w->t->ops[first].name);
     char name[64];
 
+    if (reads_number(l, r, place))
+        return put_reads(l, r, place);
     if (list_name(own, false, name, sizeof(name)) && are_alike(l, r, place)) {
         bool in_place = msim_weave_is_in_place(l->w, first);
 
