@@ -63,7 +63,7 @@ cmp -s "$folder/out" "$folder/want" || complain "another answer by numbers in th
 sed -i 's/"num_attention_heads": 32/"num_attention_heads": 31/' "$folder/within.json"
 run plan "$folder/within.json"
 want_rc 3
-want_err 'within.json: model.num_attention_heads is 31, want a divisor of "hidden"'
+want_err 'within.json: model.num_attention_heads is 31, want a divisor of the model'"'"'s width'
 printf '{"model": "llama3-8b", ' >"$folder/cut.json"
 run plan "$folder/cut.json"
 want_rc 3
