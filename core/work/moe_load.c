@@ -237,14 +237,3 @@ void msim_moe_load_make(struct msim_moe_load *load,
         break;
     }
 }
-
-double msim_moe_places(int64_t chosen, int64_t all, int64_t places)
-{
-    double n = at_least_one(all), k = fmin(at_least_one(chosen), n);
-    double among = fmin(fmax((double)places, 2), n), others = n - n / among;
-
-    if (k > others)
-        return among;
-    return among * (1 - exp(lgamma(others + 1) - lgamma(others - k + 1) +
-                            lgamma(n - k + 1) - lgamma(n + 1)));
-}

@@ -55,10 +55,6 @@ struct msim_moe_load {
 void msim_moe_load_make(struct msim_moe_load *load,
                         const struct msim_moe_routing *r);
 
-/* Of `places` (at least 2) that have equal shares of `all`, those that have one
- * of `chosen`, drawn without repetition, in the mean. */
-double msim_moe_places(int64_t chosen, int64_t all, int64_t places);
-
 /* ---- work ---------------------------------------------------------------- */
 /*
  * What one operator asks of a device, as numbers.

@@ -92,6 +92,17 @@ static void dispatch_explain(const struct msim_platform *p,
                 p->sheet.link * 1e-9);
 }
 
+double msim_dispatch_places(int64_t chosen, int64_t all, int64_t places)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w));
+    w.u.dispatch.topk = chosen;
+    w.u.dispatch.experts = all;
+    w.u.dispatch.ranks = places;
+    return msim_dispatch_messages(&w);
+}
+
 double msim_dispatch_share(const struct msim_platform *p)
 {
     struct msim_work w;

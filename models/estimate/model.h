@@ -63,6 +63,10 @@ void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
 double msim_collective_shortfall(const struct msim_platform *p,
                                  const struct msim_work *w);
 
+/* Of `places` that have equal shares of `all`, those that have one of `chosen`,
+ * drawn without repetition, in the mean. */
+double msim_dispatch_places(int64_t chosen, int64_t all, int64_t places);
+
 /* Of the SMs of `p` those that a library's exchange of tokens keeps busy. */
 double msim_dispatch_share(const struct msim_platform *p);
 

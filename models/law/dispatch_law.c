@@ -51,12 +51,24 @@ double msim_dispatch_ranks(const struct msim_work *w)
     return w->u.dispatch.ranks > 1 ? (double)w->u.dispatch.ranks : 2;
 }
 
+/* Ranks that a token goes to in the mean, its own rank included. */
+static double distinct_ranks(const struct msim_work *w)
+{
+    double experts = at_least_one(w->u.dispatch.experts);
+    double k = fmin(at_least_one(w->u.dispatch.topk), experts);
+    double ranks = fmin(msim_dispatch_ranks(w), experts);
+    double others = experts - experts / ranks;
+
+    if (k > others)
+        return ranks;
+    return ranks * (1 - exp(lgamma(others + 1) - lgamma(others - k + 1) +
+                            lgamma(experts - k + 1) - lgamma(experts + 1)));
+}
+
 double msim_dispatch_messages(const struct msim_work *w)
 {
-    return w->u.dispatch.low_latency
-               ? at_least_one(w->u.dispatch.topk)
-               : msim_moe_places(w->u.dispatch.topk, w->u.dispatch.experts,
-                                 w->u.dispatch.ranks);
+    return w->u.dispatch.low_latency ? at_least_one(w->u.dispatch.topk)
+                                     : distinct_ranks(w);
 }
 
 /* A low-latency kernel takes the fewest SMs with which none has more experts

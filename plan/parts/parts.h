@@ -127,16 +127,7 @@ enum msim_dtype msim_precision_dtype(enum msim_precision p);
 void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
                      const struct msim_strategy *s);
 
-/* Nodes that the ranks with different experts are on. */
-int64_t msim_exchange_nodes(const struct msim_strategy *s, int64_t gpus_a_node);
-
-/* Of the rows that a token is to its experts, those that go over the network
- * where it goes once to each node of theirs, which passes it on inside; 1: all
- * of them, and inside a node. */
-double msim_exchange_share(const struct msim_parts *p,
-                           const struct msim_strategy *s, int64_t gpus_a_node);
-
-/* The first part of that kind; NULL: there is none. */
+/* The same on memory that is NULL before; NULL where there is none left. */
 const struct msim_part *msim_parts_find(const struct msim_parts *p,
                                         enum msim_part_kind kind);
 

@@ -130,6 +130,19 @@ static enum msim_status price_cast(double *us, struct msim_pricer *p,
     return msim_price_bytes(us, p, elems, 2 * elems, elems, err);
 }
 
+/* Nodes that a token goes to in the mean, its own included: those of its
+ * experts, and no more than have one of its groups of experts. */
+static double distinct_nodes(const struct msim_parts *parts, int64_t nodes)
+{
+    double some = msim_dispatch_places(parts->topk, parts->experts, nodes);
+
+    if (parts->topk_groups <= 0)
+        return some;
+    return fmin(some,
+                msim_dispatch_places(parts->topk_groups, parts->groups, nodes) *
+                    fmax((double)nodes / (double)parts->groups, 1));
+}
+
 /* What an all-to-all of the tokens takes over the network, us, if each token
  * goes once to each node; 0 inside a node. */
 static enum msim_status price_far(double *us, struct msim_pricer *p,
@@ -137,13 +150,17 @@ static enum msim_status price_far(double *us, struct msim_pricer *p,
                                   const struct msim_strategy *s,
                                   struct msim_error *err)
 {
+    int64_t stride = msim_expert_shares(s);
+    struct msim_work w =
+        collective_work(p, MSIM_COLL_ALL_TO_ALL, bytes, s->ep, stride);
+    double once;
+
     *us = 0;
-    if (msim_exchange_nodes(s, p->gpus_a_node) < 2)
+    if (w.u.coll.nodes < 2)
         return MSIM_OK;
-    return msim_price_collective(
-        us, p, MSIM_COLL_ALL_TO_ALL,
-        bytes * msim_exchange_share(parts, s, p->gpus_a_node), s->ep,
-        msim_expert_shares(s), err);
+    once = distinct_nodes(parts, w.u.coll.nodes) / fmax((double)parts->topk, 1);
+    return msim_price_collective(us, p, MSIM_COLL_ALL_TO_ALL,
+                                 bytes * fmin(once, 1), s->ep, stride, err);
 }
 
 /* Tokens to the ranks of their experts, or back, by DeepEP: a node's own ranks

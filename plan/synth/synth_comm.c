@@ -53,7 +53,7 @@ void msim_synth_wait(struct msim_synth *y, const struct msim_synth_group *g,
                         (y->rank - g->start) / g->stride);
 }
 
-/* From `in` elements to `out`, of experts as many; the tensor that it wrote. */
+/* From `in` elements to `out`; the struct msim_etw_tensor that it wrote. */
 static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
                                        const char *name, enum msim_part_group g,
                                        const struct msim_etw_tensor *of,
@@ -62,16 +62,15 @@ static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
 {
     struct msim_synth_group *group = &w->y->groups[g];
     struct msim_etw_tensor out = msim_synth_empty(w, w->y->dtype, rows, cols);
-    struct msim_etw_comm c = {
-        .name = name,
-        .dtype = msim_synth_dtype_text(w->y->dtype),
-        .group = group->name,
-        .in_elems = in_elems,
-        .out_elems = g == MSIM_PART_GROUP_EP ? in_elems : msim_etw_elems(&out),
-        .size = group->size,
-        .start = group->start,
-        .stride = group->stride,
-        .sequence = group->calls++};
+    struct msim_etw_comm c = {.name = name,
+                              .dtype = msim_synth_dtype_text(w->y->dtype),
+                              .group = group->name,
+                              .in_elems = in_elems,
+                              .out_elems = msim_etw_elems(&out),
+                              .size = group->size,
+                              .start = group->start,
+                              .stride = group->stride,
+                              .sequence = group->calls++};
 
     msim_etw_collective(w->y->e, &c, of, &out,
                         (w->y->rank - group->start) / group->stride);
@@ -224,16 +223,13 @@ void msim_synth_expert_sum(struct msim_synth_walk *w, enum msim_pass pass,
     msim_synth_reduce(w, pass, &w->cur);
 }
 
-/* Tokens to the ranks of their experts, or back: to other nodes once each. */
+/* Tokens to the ranks of their experts, or back. */
 void msim_synth_dispatch(struct msim_synth_walk *w, enum msim_pass pass)
 {
-    double share =
-        msim_exchange_share(w->y->parts, w->y->s, w->y->s->gpus_a_node);
-    uint64_t sent = (uint64_t)(share * (double)msim_etw_elems(&w->cur));
-
     if (comm_of(w, MSIM_PART_GROUP_EP, pass, MSIM_COLL_ALL_TO_ALL))
-        w->cur = exchange(w, "all_to_allv", MSIM_PART_GROUP_EP, &w->cur, sent,
-                          w->cur.dims[0], w->cur.dims[1]);
+        w->cur =
+            exchange(w, "all_to_allv", MSIM_PART_GROUP_EP, &w->cur,
+                     msim_etw_elems(&w->cur), w->cur.dims[0], w->cur.dims[1]);
 }
 
 static bool named(const struct msim_part_op *op, const char *a, const char *b,

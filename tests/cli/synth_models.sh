@@ -123,22 +123,6 @@ run synth "$folder/dlrm.json" --strategy <(echo '{"gpus": 4, "micro_batch": 512,
 want_rc 0
 want_out "1 execution trace of 4 ranks"
 
-# Tokens go to all of their four experts inside a node, and once to each of two nodes:
-# 128 x 4 rows of 64, or of those 2 (1 - C(8, 4) / C(16, 4)) / 4.
-cat >"$folder/experts.json" <<'END'
-{"layers": 1, "hidden": 64, "heads": 4, "vocab": 256,
- "moe": {"experts": 16, "topk": 4, "ffn": 32}}
-END
-for sent in 8:32768 16:15753; do
-    ranks=${sent%:*}
-    run synth "$folder/experts.json" -o "$folder/experts$ranks" --strategy \
-        <(echo "{\"gpus\": $ranks, \"ep\": $ranks, \"micro_batch\": 1, \"sequence\": 128, \"precision\": \"bf16\"}")
-    want_rc 0
-    got=$(grep '"all_to_allv"' "$folder/experts$ranks/rank-0.et.json" |
-        grep -o '"in_msg_nelems", "type": "uint64", "value": [0-9]*' | sort -u | sed 's/.* //')
-    [ "$got" = "${sent#*:}" ] || complain "$ranks ranks send '$got' elements, want ${sent#*:}"
-done
-
 # Everything else takes them.
 for name in bert vit dlrm; do
     run info "$folder/$name"

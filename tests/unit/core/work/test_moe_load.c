@@ -247,18 +247,6 @@ static void test_moe_load__sizes(void)
     CHECK_REL(MSIM_MOE_TILE[3], 128, 0);
 }
 
-/* Of C(8, 2) = 28 pairs of 8 experts C(6, 2) = 15 have none of a place's two.
- */
-static void test_moe_load__places(void)
-{
-    CHECK_REL(msim_moe_places(2, 8, 4), 4 * (1 - 15.0 / 28), 1e-12);
-    CHECK_REL(msim_moe_places(7, 8, 4), 4, 1e-12); /* one of each at least */
-    CHECK_REL(msim_moe_places(0, 8, 4), 1, 1e-12); /* counts as one */
-    CHECK_REL(msim_moe_places(50, 8, 4), 4, 1e-12);
-    CHECK_REL(msim_moe_places(2, 8, 16), 2, 1e-12); /* 8 have an expert */
-    CHECK_REL(msim_moe_places(1, 8, 0), 1, 1e-12);
-}
-
 int main(void)
 {
     RUN(test_moe_load__even);
@@ -268,6 +256,5 @@ int main(void)
     RUN(test_moe_load__power_law_of_few);
     RUN(test_moe_load__power_law_at_its_ends);
     RUN(test_moe_load__sizes);
-    RUN(test_moe_load__places);
     return check_summary();
 }
