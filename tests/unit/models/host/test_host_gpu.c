@@ -175,6 +175,25 @@ static void test_host_gpu__numbers(void)
     build_release(&b);
 }
 
+/* The number that an optimizer's step makes on the CPU, in one call of Python;
+ * not what a step makes on the GPU, nor what others make. A capture of a CPU
+ * does not tell them apart. */
+static void test_host_gpu__numbers_made(void)
+{
+    build_init(&b);
+    build_op(&b, 0, "Optimizer.step#Adam.step", "", "");
+    build_op(&b, 1, "aten::empty", "", "f32[1]@");
+    build_op(&b, 1, "aten::detach_", "f32[1]@", "f32[1]@");
+    build_op(&b, 1, "aten::empty", "", "f32[1]");
+    build_op(&b, 1, "aten::neg", "f32[1]@", "f32[1]@");
+    build_op(&b, 0, "aten::empty", "", "f32[1]@");
+    for (uint32_t i = 0; i < b.t.n_ops; i++)
+        CHECK_INT(msim_host_is_number(&b.t, i), i == 1 || i == 2);
+    b.t.cpu_only = true;
+    CHECK(!msim_host_is_number(&b.t, 1));
+    build_release(&b);
+}
+
 static void test_host_gpu__in_backward(void)
 {
     build_init(&b);
@@ -195,6 +214,7 @@ int main(void)
     RUN(test_host_gpu__in_backward);
     RUN(test_host_gpu__lists);
     RUN(test_host_gpu__numbers);
+    RUN(test_host_gpu__numbers_made);
     RUN(test_host_gpu__rows);
     return check_summary();
 }
